@@ -1,0 +1,32 @@
+# caudal_library(NAME [DEPS folder…] [LIBS target…])
+#
+# One library for the folder that calls it. DEPS is the only statement of which folders it may
+# include: CMake links by it, and tools/check_layers reads it and scans the includes.
+# A nested folder is named by its path below src/ ("connect/filesystem"); its target is caudal_connect_filesystem.
+# Sources are every *.cc of the folder; *_test.cc become the test binary NAME_test.
+function(caudal_library name)
+  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_LIBS" ${ARGN})
+  string(REPLACE "/" "_" target ${name})
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  file(GLOB tests CONFIGURE_DEPENDS *_test.cc)
+  list(REMOVE_ITEM sources ${tests} ${CMAKE_CURRENT_SOURCE_DIR}/main.cc)
+  set(links)
+  foreach(dep ${ARG_DEPS})
+    string(REPLACE "/" "_" dep ${dep})
+    list(APPEND links caudal_${dep})
+  endforeach()
+  if(sources)
+    add_library(caudal_${target} STATIC ${sources})
+    target_include_directories(caudal_${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(caudal_${target} PUBLIC ${links} fmt::fmt PRIVATE ${ARG_LIBS})
+  else()
+    add_library(caudal_${target} INTERFACE)
+    target_include_directories(caudal_${target} INTERFACE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(caudal_${target} INTERFACE ${links} fmt::fmt ${ARG_LIBS})
+  endif()
+  if(CAUDAL_TESTS AND tests)
+    add_executable(${target}_test ${tests})
+    target_link_libraries(${target}_test PRIVATE caudal_${target} ${ARG_LIBS} ${ARG_TEST_LIBS} GTest::gmock GTest::gtest_main Threads::Threads)
+    add_test(NAME ${target}_test COMMAND ${target}_test)
+  endif()
+endfunction()
