@@ -1,0 +1,59 @@
+# The front door. `make help` lists what there is; everything compiled stays below build/.
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+JOBS ?= $(shell nproc)
+export CTEST_PARALLEL_LEVEL ?= $(JOBS)
+export NINJA_STATUS ?= [%f/%t %es] 
+
+.PHONY: help
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+# --- what users run ---------------------------------------------------------------------------------------------
+
+.PHONY: setup
+setup: ## install what the build needs (Debian packages, Arrow C++); quick when all is there
+	@tools/setup
+
+.PHONY: build
+build: setup build/release/build.ninja ## build build/release/caudal, the optimised program
+	@ninja -C build/release caudal
+
+.PHONY: demo
+demo: build ## generate events, run the NeoBank pipeline on them and prove the result
+	@tools/demo
+
+.PHONY: test
+test: ## set up, build with the release preset, run every test
+	@tools/setup test
+	@cmake --preset release -DCAUDAL_TESTS=ON > build/configure.log || { cat build/configure.log; exit 1; }
+	@echo "test: building with the 'release' preset in build/release (sanitizers: make sanitize)"
+	@ninja -C build/release
+	@ctest --preset release | tee build/test.log
+	@grep 'tests passed' build/test.log
+
+# --- what developers run ----------------------------------------------------------------------------------------
+
+.PHONY: check
+check: ## run the gates: folders, sizes, words, headers alone, format, warm build
+	@tools/setup test check
+	@tools/check
+
+.PHONY: sanitize
+sanitize: ## run every test under ASan + UBSan, then under TSan
+	@tools/setup test
+	@for preset in debug tsan; do \
+	  echo "sanitize: preset '$$preset'"; \
+	  cmake --preset $$preset > build/configure.log || { cat build/configure.log; exit 1; }; \
+	  ninja -C build/$$preset; \
+	  ctest --preset $$preset; \
+	done
+
+# A fresh folder starts without the tests; `make test` adds them in place and they stay.
+build/release/build.ninja: CMakePresets.json
+	@mkdir -p build
+	@cmake --preset release $(if $(wildcard build/release/build.ninja),,-DCAUDAL_TESTS=OFF) > build/configure.log || { cat build/configure.log; exit 1; }
+	@touch $@
