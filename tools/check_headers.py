@@ -74,7 +74,7 @@ CLEAN = {
 FAULTS = [
     ("missing include", {"src/base/a.h": "#pragma once\nstd::string A();\n"}, "src/base/a.h:1: does not compile alone"),
     ("fault in an included header", {"src/base/a.h": "#pragma once\nint A(;\n"}, "src/base/b.h:1: does not compile alone"),
-    ("warning", {"src/base/a.h": CLEAN["src/base/a.h"] + "static int Unused() { return 0; }\n"}, "defined but not used"),
+    ("warning", {"src/base/a.h": CLEAN["src/base/a.h"] + "inline bool C(int x, unsigned y) { return x < y; }\n"}, "different signedness"),
 ]
 
 if __name__ == "__main__":
