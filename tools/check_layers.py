@@ -2,7 +2,7 @@
 """Gate: a file includes its own folder and the folders of its DEPS line, and DEPS only ever points down.
 
 The rule is stated once, in each folder's caudal_library(NAME DEPS ...) call. This gate adds what that line cannot
-say: the height of each folder (docs/design/architecture.md), that strangers of one height stay strangers, and that
+say: the height of each folder (docs/contributing.md), that strangers of one height stay strangers, and that
 heavy third-party headers stay in the .cc files that call them.
 """
 import re
