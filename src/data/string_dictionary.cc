@@ -8,7 +8,7 @@
 namespace caudal {
 
 namespace {
-constexpr size_t kArenaBytes = 16 * 1024;
+constexpr size_t kDictionaryArenaBytes = 16 * 1024;
 }  // namespace
 
 StringDictionary::StringDictionary(uint64_t id)
@@ -30,7 +30,7 @@ int32_t StringDictionary::Append(std::string_view value) {
     return size_++;
   }
   if (arenas_.empty() || arenas_.back()->size() + value.size() > arenas_.back()->capacity()) {
-    MutableBufferPtr arena = Buffer::Allocate(std::max(kArenaBytes, value.size()));
+    MutableBufferPtr arena = Buffer::Allocate(std::max(kDictionaryArenaBytes, value.size()));
     arena->set_size(0);
     arenas_.push_back(std::move(arena));
   }
