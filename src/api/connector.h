@@ -1,0 +1,69 @@
+// Connector: one kind of outside world, described as data, that makes Sources and Sinks from declared tables.
+//
+// Constants that live as long as the process, listed in one visible place (server/). Factories may be called
+// from any thread; what they make belongs to the caller.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "api/sink.h"
+#include "api/source.h"
+#include "api/table.h"
+#include "base/env.h"
+#include "base/memory_budget.h"
+#include "fs/file_system.h"
+
+namespace caudal {
+
+struct OptionSpec {
+  std::string_view name;  // a trailing '*' stands for any suffix ("json.*")
+  enum class Type : uint8_t { kString, kInteger, kBoolean, kDuration, kBytes } type = Type::kString;
+  std::string_view default_value;  // empty = none
+  std::string_view doc;
+  bool required = false;
+};
+
+// What makers get. All pointers outlive what is made.
+struct ConnectorContext {
+  Env* env = nullptr;
+  FileSystem* files = nullptr;
+  MemoryBudget* budget = nullptr;
+  std::string query;       // pipeline/query: names ledger rows and hidden files
+  int64_t generation = 0;  // of this start: fences older writers
+  std::string
+      segment_dir;  // a folder of the checkpoint where a sink may keep the rows of epochs not yet committed
+};
+
+// What a reader must deliver: columns of Table::columns (physical and metadata), then hidden ones by name.
+struct ReadRequest {
+  Schema schema;
+  std::vector<int> columns;  // position in Table::columns of each non-hidden field of `schema`
+};
+
+class Connector {
+ public:
+  virtual ~Connector() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::span<const OptionSpec> options() const = 0;
+  // Metadata columns it can read: key → type. Empty = none.
+  virtual std::vector<Field> metadata() const { return {}; }
+  virtual bool can_read() const { return false; }
+  virtual bool can_write() const { return false; }
+  virtual Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
+                                                     const ConnectorContext& context) const;
+  virtual Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const;
+};
+
+// Checks the table's options against the connector's list: unknown names (with the nearest known one), values
+// of the wrong type, missing required ones. "connector" and "caudal.*" options of the runtime are known
+// everywhere.
+Status ValidateOptions(const Connector& connector, const Table& table);
+
+// Parses "30 s", "5 min", "200ms", "1 h" to milliseconds; "128 MB", "64kb", "1g" to bytes, as Flink does.
+Result<int64_t> ParseDurationMillis(std::string_view text);
+Result<int64_t> ParseBytes(std::string_view text);
+
+}  // namespace caudal

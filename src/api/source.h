@@ -1,0 +1,94 @@
+// Source: where rows come from: an enumerator that finds splits and readers that each poll one.
+//
+// The runtime owns all objects. The enumerator is called by the coordinator's thread; a reader by its task's
+// thread, or while it waits by none. A reader never blocks in Poll: its I/O has threads of its own. It knows
+// nothing of event time, NOT NULL or computed columns: the source task does all that.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/status.h"
+#include "data/chunk.h"
+#include "data/schema.h"
+
+namespace caudal {
+
+// A part of a source that is read in order by one reader: a partition, a file, a share of a folder.
+struct Split {
+  std::string id;   // the same in every run
+  int ordinal = 0;  // its number within the source, what $split shows; never reused
+};
+
+// Where to go on, as JSON text: names its origin, resumes exactly after the last chunk.
+using Position = std::string;
+
+// A record that could not be decoded.
+struct RejectedRecord {
+  int64_t offset = 0;
+  std::string raw;
+  std::string error_class;  // "malformed"
+  std::string message;
+};
+
+// What one poll read, all from the reader's split.
+struct SourceRows {
+  Chunk chunk;                           // the schema the reader was opened with
+  std::vector<RejectedRecord> rejected;  // records that are not in the chunk
+  ColumnPtr arrival;  // BIGINT ms a row: when the record reached the source; null = unknown
+  int64_t bytes = 0;  // read from outside
+};
+struct NothingYet {};
+struct Finished {};  // the split has ended for good
+struct NewSchema {
+  Schema schema;  // what follows has another schema: end the epoch with Barrier{stop}, bind again
+};
+using Poll = std::variant<SourceRows, NothingYet, Finished, NewSchema>;
+
+// How far behind a reader is, as well as it knows; -1 = unknown.
+struct Backlog {
+  int64_t rows = -1;
+  int64_t bytes = -1;
+  int64_t files = -1;
+  int64_t millis = -1;
+};
+
+class SplitReader {
+ public:
+  virtual ~SplitReader() = default;
+  // At most Chunk::kMaxRows rows. The Status of a failure that no retry mends; rows before it were returned.
+  virtual Result<Poll> Next() = 0;
+  // After the last chunk that Next returned.
+  virtual Position position() const = 0;
+  virtual Backlog backlog() const { return {}; }
+};
+
+class SplitEnumerator {
+ public:
+  virtual ~SplitEnumerator() = default;
+  // Splits not returned before. Called again at the source's discovery interval.
+  virtual Result<std::vector<Split>> Discover() = 0;
+  // No further split will ever come.
+  virtual bool complete() const = 0;
+  virtual void OnFinished(const Split& split) {}
+  virtual std::string Snapshot() const = 0;
+  virtual Status Restore(std::string_view snapshot) = 0;
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual bool bounded() const = 0;
+  virtual std::unique_ptr<SplitEnumerator> MakeEnumerator() = 0;
+  // `position`: empty = from the split's start. Refuses (User) a position of another origin.
+  virtual Result<std::unique_ptr<SplitReader>> Open(const Split& split, const Position& position) = 0;
+  // An epoch with these positions is committed: group offsets, replication slots. Never blocks.
+  virtual void Committed(const std::vector<std::pair<Split, Position>>& positions) {}
+};
+
+}  // namespace caudal

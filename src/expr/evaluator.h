@@ -1,0 +1,61 @@
+// Evaluator: runs Exprs over chunks, column at a time, over the selected rows only.
+//
+// One for each thread of execution; keeps scratch between calls. Results share the input's columns where they
+// can. Row errors do not stop it: the caller decides what becomes of the rows in RowErrors.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "data/chunk.h"
+#include "expr/expr.h"
+
+namespace caudal {
+
+// Rows that an expression could not be evaluated for, and why. A row stands here once, with its first error.
+class RowErrors {
+ public:
+  struct Entry {
+    int32_t row;  // physical
+    std::string message;
+  };
+  bool empty() const { return entries_.empty(); }
+  const std::vector<Entry>& entries() const { return entries_; }
+  void Add(int32_t row, std::string message);
+  // Forgets entries of rows from `size` on: a lazy function drops errors of a branch (TRY_CAST).
+  void Truncate(size_t size) { entries_.resize(size); }
+  size_t size() const { return entries_.size(); }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+// What the session decides about meaning.
+struct EvaluatorOptions {
+  std::string time_zone = "UTC";  // table.local-time-zone
+  int64_t now_millis = 0;  // what CURRENT_TIMESTAMP and PROCTIME() give; set by the task before each chunk
+};
+
+class Evaluator {
+ public:
+  explicit Evaluator(EvaluatorOptions options = {}) : options_(std::move(options)) {}
+
+  const EvaluatorOptions& options() const { return options_; }
+  void set_now_millis(int64_t now_millis) { options_.now_millis = now_millis; }
+
+  // Column of chunk.physical_rows() rows, meaningful at `rows`.
+  ColumnPtr Eval(const Expr& expr, const Chunk& chunk, RowSet rows, RowErrors& errors);
+
+  // The rows of `rows` for which the BOOLEAN `expr` is TRUE, in order, into `passed`.
+  void Filter(const Expr& expr, const Chunk& chunk, RowSet rows, RowErrors& errors,
+              std::vector<uint16_t>* passed);
+
+ private:
+  EvaluatorOptions options_;
+};
+
+// Value of an expression without columns: constant folding, options, tests. Data error if it fails.
+Result<Value> EvalConstant(const Expr& expr, const EvaluatorOptions& options = {});
+
+}  // namespace caudal

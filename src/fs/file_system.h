@@ -1,0 +1,67 @@
+// FileSystem: what caudal asks of files, so that a local disk, a test's memory and later S3 can stand behind
+// it.
+//
+// Paths are absolute or relative to the process, '/'-separated. Every method may be called from any thread
+// and may block: call from I/O threads. Errors are External, name the path and say what to do; a full disk is
+// retryable.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "data/buffer.h"
+
+namespace caudal {
+
+struct FileInfo {
+  std::string path;
+  int64_t size = 0;
+  int64_t modified_micros = 0;  // wall clock
+  uint64_t identity = 0;        // differs when a file was replaced under the same name (inode); 0 = unknown
+  bool is_directory = false;
+};
+
+// Written once, from start to end, by one thread; not there under its name until Close has succeeded
+// elsewhere renamed it. Dropping it unclosed leaves a file that RemoveLeftovers finds.
+class WritableFile {
+ public:
+  virtual ~WritableFile() = default;
+  virtual Status Append(std::string_view bytes) = 0;
+  virtual Status Sync() = 0;   // durable
+  virtual Status Close() = 0;  // Sync + close
+  virtual int64_t size() const = 0;
+};
+
+class RandomAccessFile {
+ public:
+  virtual ~RandomAccessFile() = default;
+  // Up to `length` bytes from `offset`; fewer at the end of the file.
+  virtual Result<MutableBufferPtr> Read(int64_t offset, int64_t length) = 0;
+  virtual int64_t size() const = 0;  // when it was opened
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  virtual Result<std::unique_ptr<WritableFile>> Create(const std::string& path) = 0;  // truncates
+  // Whole file, durable, only if there is none: false (and nothing written) when the name is taken. Atomic.
+  virtual Result<bool> CreateIfAbsent(const std::string& path, std::string_view bytes) = 0;
+  virtual Result<std::unique_ptr<RandomAccessFile>> Open(const std::string& path) = 0;
+  virtual Result<std::string> ReadAll(const std::string& path) = 0;
+  // Atomic; replaces. Durable (the folder is synced) on return.
+  virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  virtual Status Remove(const std::string& path) = 0;  // OK if it is not there
+  virtual Status MakeDirectories(const std::string& path) = 0;
+  // Entries of a folder, sorted by name; empty if the folder is not there.
+  virtual Result<std::vector<FileInfo>> List(const std::string& path) = 0;
+  virtual Result<FileInfo> Stat(const std::string& path) = 0;
+  virtual Result<bool> Exists(const std::string& path) = 0;
+
+  static FileSystem* Local();  // never destroyed
+};
+
+}  // namespace caudal
