@@ -1,0 +1,88 @@
+#include "demo/neobank_expectation.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace caudal {
+
+std::string_view NeobankFateName(NeobankFate fate) {
+  switch (fate) {
+    case NeobankFate::kPublished:
+      return "published";
+    case NeobankFate::kStatusFiltered:
+      return "filtered{status_completed}";
+    case NeobankFate::kAmountFiltered:
+      return "filtered{amount_positive}";
+    case NeobankFate::kLate:
+      return "late";
+    case NeobankFate::kDuplicate:
+      return "duplicate";
+    case NeobankFate::kMalformed:
+      return "malformed";
+    case NeobankFate::kContract:
+      return "contract";
+  }
+  return "";
+}
+
+uint64_t NeobankExpectation::events() const {
+  return std::accumulate(counts_.begin(), counts_.end(), uint64_t{0});
+}
+
+NeobankFate NeobankExpectation::Observe(const NeobankEvent& event, uint32_t file, uint64_t offset) {
+  const NeobankFate fate = Decide(event);
+  ++counts_[static_cast<size_t>(fate)];
+  if (fate == NeobankFate::kPublished) {
+    Publish(event);
+  } else {
+    rejected_.push_back({file, fate, offset});
+  }
+  // After the decision: a row is judged by the clock before it.
+  if (event.defect == NeobankDefect::kNone) {
+    clock_ms_ = std::max(clock_ms_, event.timestamp_ms - watermark_delay_ms_);
+  }
+  return fate;
+}
+
+NeobankFate NeobankExpectation::Decide(const NeobankEvent& event) {
+  switch (event.defect) {
+    case NeobankDefect::kNone:
+      break;
+    case NeobankDefect::kNullField:
+    case NeobankDefect::kMissingField:
+      return NeobankFate::kContract;
+    default:
+      return NeobankFate::kMalformed;
+  }
+  if (event.status != kNeobankCompleted) return NeobankFate::kStatusFiltered;
+  if (event.cents <= 0) return NeobankFate::kAmountFiltered;
+  if (event.timestamp_ms <= clock_ms_) return NeobankFate::kLate;
+  if (IsDuplicate(event)) return NeobankFate::kDuplicate;
+  return NeobankFate::kPublished;
+}
+
+// Ids beyond retain stay in the map: that one came back is counted, and the figure is worth its memory.
+bool NeobankExpectation::IsDuplicate(const NeobankEvent& event) {
+  const auto [place, is_new] = first_ms_.try_emplace({event.id_high, event.id_low}, event.timestamp_ms);
+  if (is_new) return false;
+  if (clock_ms_ < place->second + retain_ms_) return true;
+  place->second = event.timestamp_ms;
+  ++published_again_;
+  return false;
+}
+
+void NeobankExpectation::Publish(const NeobankEvent& event) {
+  char line[NeobankText::kLongestLine];
+  const char* end = text_.PutRow(line, event);
+  constexpr size_t kUuidLength = 36;
+  silver_.Add({line, static_cast<size_t>(end - line)});
+  silver_ids_.Add({line, kUuidLength});
+  silver_cents_ += event.cents;
+  NeobankPartition& partition = partitions_[event.timestamp_ms / 3'600'000];
+  ++partition.rows;
+  partition.cents += event.cents;
+  features_.Add(event);
+  if (on_published) on_published(event);
+}
+
+}  // namespace caudal
