@@ -1,0 +1,54 @@
+#include "api/connector.h"
+
+#include <gtest/gtest.h>
+
+namespace caudal {
+namespace {
+
+class Files : public Connector {
+ public:
+  std::string_view name() const override { return "files"; }
+  std::span<const OptionSpec> options() const override {
+    static constexpr OptionSpec kOptions[] = {
+        {"path", OptionSpec::Type::kString, "", "the folder", true},
+        {"source.monitor-interval", OptionSpec::Type::kDuration, "", "how often to look"},
+        {"json.*", OptionSpec::Type::kString, "", "format options"},
+    };
+    return kOptions;
+  }
+};
+
+Table With(Options options) {
+  Table table;
+  table.name = "t";
+  table.options = std::move(options);
+  return table;
+}
+
+TEST(ConnectorTest, UnknownOptionNamesTheNearest) {
+  const Status status = ValidateOptions(Files(), With({{"connector", "files"}, {"paht", "/x"}}));
+  EXPECT_EQ(status.ToString(),
+            "error[user]: unknown option 'paht' for connector 'files' of table 't'\n"
+            "  hint: did you mean 'path'?");
+}
+
+TEST(ConnectorTest, MissingAndMistypedOptionsAreRefused) {
+  EXPECT_EQ(ValidateOptions(Files(), With({{"connector", "files"}})).ToString(),
+            "error[user]: table 't' has no option 'path', which connector 'files' needs\n"
+            "  hint: add 'path' = '…' to WITH: the folder");
+  EXPECT_EQ(ValidateOptions(Files(), With({{"path", "/x"}, {"source.monitor-interval", "soon"}})).ToString(),
+            "error[user]: 'soon' is not a duration\n  at option 'source.monitor-interval' of table 't'");
+  EXPECT_TRUE(ValidateOptions(Files(), With({{"path", "/x"}, {"json.anything", "1"}})).ok());
+}
+
+TEST(ConnectorTest, DurationsAndSizesAsInFlink) {
+  EXPECT_EQ(*ParseDurationMillis("30 s"), 30'000);
+  EXPECT_EQ(*ParseDurationMillis("5min"), 300'000);
+  EXPECT_EQ(*ParseDurationMillis("7"), 7);
+  EXPECT_EQ(*ParseBytes("128 MB"), 128 << 20);
+  EXPECT_FALSE(ParseBytes("12 parsecs").ok());
+  EXPECT_FALSE(ParseDurationMillis("-1 s").ok());
+}
+
+}  // namespace
+}  // namespace caudal
