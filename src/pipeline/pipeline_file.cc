@@ -1,0 +1,190 @@
+#include "pipeline/pipeline_file.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "api/connector.h"
+
+namespace caudal {
+namespace {
+
+constexpr size_t kMaxBytes = 1 << 20;
+
+std::string Line(const YAML::Node& node, const std::string& name) {
+  return fmt::format("{}, line {}", name, node.Mark().line + 1);
+}
+
+Status CheckKeys(const YAML::Node& map, std::string_view where, std::initializer_list<std::string_view> known,
+                 const std::string& name) {
+  if (!map.IsMap()) return Status::User(fmt::format("{} is not a map of keys", where)).At(Line(map, name));
+  for (const auto& entry : map) {
+    const std::string key = entry.first.Scalar();
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    return Status::User(fmt::format("unknown key '{}' in {}", key, where))
+        .At(Line(entry.first, name))
+        .Hint(fmt::format("keys are {}", fmt::join(known, ", ")));
+  }
+  return Status();
+}
+
+Status ReadText(const YAML::Node& map, const char* key, const std::string& name, std::string* out) {
+  const YAML::Node node = map[key];
+  if (!node || node.IsNull()) return Status();
+  if (!node.IsScalar()) return Status::User(fmt::format("'{}' is not a text", key)).At(Line(node, name));
+  *out = node.Scalar();
+  return Status();
+}
+
+Status ReadNumber(const YAML::Node& map, const char* key, double least, const std::string& name,
+                  std::optional<double>* out) {
+  const YAML::Node node = map[key];
+  if (!node || node.IsNull()) return Status();
+  double number = 0;
+  if (!node.IsScalar() || !YAML::convert<double>::decode(node, number) || !(number >= least)) {
+    return Status::User(fmt::format("'{}': '{}' is not a number of at least {}", key,
+                                    node.IsScalar() ? node.Scalar() : "…", least))
+        .At(Line(node, name));
+  }
+  *out = number;
+  return Status();
+}
+
+Status ReadSlo(const YAML::Node& node, const std::string& name, PipelineFile::Slo* slo) {
+  RETURN_IF_ERROR(CheckKeys(node, "'slo'", {"freshness_p95_seconds", "completeness_percent"}, name));
+  RETURN_IF_ERROR(ReadNumber(node, "freshness_p95_seconds", 0, name, &slo->freshness_p95_seconds));
+  RETURN_IF_ERROR(ReadNumber(node, "completeness_percent", 0, name, &slo->completeness_percent));
+  if (slo->completeness_percent.value_or(0) > 100) {
+    return Status::User("'completeness_percent' is over 100").At(Line(node["completeness_percent"], name));
+  }
+  return Status();
+}
+
+Status ReadWatermark(const YAML::Node& node, const std::string& name, PipelineFile* file) {
+  RETURN_IF_ERROR(CheckKeys(node, "'watermark'", {"delay", "why", "accepted_loss_ppm"}, name));
+  PipelineFile::WatermarkReason reason;
+  std::string delay;
+  RETURN_IF_ERROR(ReadText(node, "delay", name, &delay));
+  RETURN_IF_ERROR(ReadText(node, "why", name, &reason.why));
+  RETURN_IF_ERROR(ReadNumber(node, "accepted_loss_ppm", 0, name, &reason.accepted_loss_ppm));
+  if (reason.why.empty()) {
+    return Status::User("'watermark' does not say why")
+        .At(Line(node, name))
+        .Hint("add 'why': what is lost by waiting no longer, and who agreed to it");
+  }
+  if (delay.empty())
+    return Status::User("'watermark' has no 'delay'").At(Line(node, name)).Hint("as in 'delay: 5 min'");
+  Result<int64_t> millis = ParseDurationMillis(delay);
+  if (!millis.ok()) return std::move(millis).status().At(Line(node["delay"], name));
+  reason.delay_millis = *millis;
+  file->watermark = std::move(reason);
+  return Status();
+}
+
+Status ReadSources(const YAML::Node& node, const std::string& name, PipelineFile* file) {
+  if (!node.IsSequence()) return Status::User("'sources' is not a list").At(Line(node, name));
+  for (const YAML::Node& source : node) {
+    if (!source.IsScalar()) return Status::User("a source is not a table's name").At(Line(source, name));
+    file->sources.push_back(source.Scalar());
+  }
+  return Status();
+}
+
+Status ReadTargets(const YAML::Node& node, const std::string& name, PipelineFile* file) {
+  if (!node.IsMap()) return Status::User("'targets' is not a map of layer: table").At(Line(node, name));
+  for (const auto& entry : node) {
+    if (!entry.second.IsScalar())
+      return Status::User("a target is not a table's name").At(Line(entry.first, name));
+    file->targets[entry.first.Scalar()] = entry.second.Scalar();
+  }
+  return Status();
+}
+
+Status ReadRecovery(const YAML::Node& node, const std::string& name, PipelineFile* file) {
+  RETURN_IF_ERROR(CheckKeys(node, "'recovery'", {"rto_minutes", "replay_source"}, name));
+  std::optional<double> minutes;
+  RETURN_IF_ERROR(ReadNumber(node, "rto_minutes", 0, name, &minutes));
+  if (minutes) file->recovery.rto_minutes = static_cast<int64_t>(*minutes);
+  return ReadText(node, "replay_source", name, &file->recovery.replay_source);
+}
+
+Status ReadFile(const YAML::Node& root, const std::string& name, PipelineFile* file) {
+  RETURN_IF_ERROR(CheckKeys(
+      root, "the pipeline file",
+      {"pipeline", "version", "owner", "sql", "sources", "targets", "slo", "recovery", "watermark"}, name));
+  RETURN_IF_ERROR(ReadText(root, "pipeline", name, &file->pipeline));
+  RETURN_IF_ERROR(ReadText(root, "version", name, &file->version));
+  RETURN_IF_ERROR(ReadText(root, "owner", name, &file->owner));
+  RETURN_IF_ERROR(ReadText(root, "sql", name, &file->sql));
+  if (root["sources"]) RETURN_IF_ERROR(ReadSources(root["sources"], name, file));
+  if (root["targets"]) RETURN_IF_ERROR(ReadTargets(root["targets"], name, file));
+  if (root["slo"]) RETURN_IF_ERROR(ReadSlo(root["slo"], name, &file->slo));
+  if (root["recovery"]) RETURN_IF_ERROR(ReadRecovery(root["recovery"], name, file));
+  if (root["watermark"]) RETURN_IF_ERROR(ReadWatermark(root["watermark"], name, file));
+  if (file->pipeline.empty()) {
+    return Status::User("the pipeline has no name").At(name).Hint("add 'pipeline: <name>'");
+  }
+  // The name becomes a folder of the state.
+  const auto fits = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
+  };
+  if (!std::all_of(file->pipeline.begin(), file->pipeline.end(), fits) || file->pipeline.front() == '.') {
+    return Status::User(fmt::format("'{}' cannot name a pipeline", file->pipeline))
+        .At(Line(root["pipeline"], name))
+        .Hint("use letters, digits, '-', '_' and '.'");
+  }
+  if (file->owner.empty()) {
+    return Status::User(fmt::format("pipeline '{}' has no owner", file->pipeline))
+        .At(name)
+        .Hint("add 'owner: <who is called at night>'");
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<PipelineFile> ParsePipelineFile(std::string_view yaml, const std::string& name) {
+  if (yaml.size() > kMaxBytes) return Status::User("the pipeline file is over 1 MiB").At(name);
+  PipelineFile file;
+  try {
+    const YAML::Node root = YAML::Load(std::string(yaml));
+    RETURN_IF_ERROR(ReadFile(root, name, &file));
+  } catch (const YAML::Exception& error) {
+    return Status::User("not YAML: " + error.msg).At(fmt::format("{}, line {}", name, error.mark.line + 1));
+  }
+  return file;
+}
+
+Status CheckPipeline(const PipelineFile& file, const PipelineQueries& queries) {
+  std::vector<std::string> names = queries.checkpoint_names;
+  std::sort(names.begin(), names.end());
+  if (auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end()) {
+    return Status::User(fmt::format("two queries of pipeline '{}' would share the checkpoint '{}'",
+                                    file.pipeline, *twice))
+        .Hint("give one of them a name of its own: SET 'pipeline.name' = '…' before it");
+  }
+  for (const auto& [layer, table] : file.targets) {
+    const std::string_view last = std::string_view(table).substr(table.rfind('.') + 1);
+    const auto& written = queries.written_tables;
+    const bool found = std::any_of(written.begin(), written.end(),
+                                   [&](const std::string& name) { return name == table || name == last; });
+    if (!found) {
+      return Status::User(fmt::format("target '{}' ({}) is written by no query", table, layer))
+          .Hint(fmt::format("add INSERT INTO `{}` to the SQL, or remove the target", last));
+    }
+  }
+  for (const auto& [table, delay] : queries.watermarks) {
+    if (file.watermark && delay != file.watermark->delay_millis) {
+      return Status::
+          User(fmt::format(
+                   "table '{}' has a watermark delay of {} ms, the pipeline file gives its reason for {} ms",
+                   table, delay, file.watermark->delay_millis))
+              .Hint("make both the same");
+    }
+  }
+  return Status();
+}
+
+}  // namespace caudal

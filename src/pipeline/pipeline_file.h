@@ -1,0 +1,57 @@
+// PipelineFile: what SQL does not say about a pipeline: owner, SLOs, recovery, why the watermark is what it
+// is.
+//
+// Plain data, read once at the start from YAML (docs/pipeline-file.md). The SLO document's own file loads
+// unchanged. Unknown keys are refused, since a misspelt SLO is an SLO that nobody keeps.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace caudal {
+
+struct PipelineFile {
+  struct Slo {
+    std::optional<double> freshness_p95_seconds;
+    std::optional<double> completeness_percent;
+  };
+  struct Recovery {
+    std::optional<int64_t> rto_minutes;
+    std::string replay_source;
+  };
+  struct WatermarkReason {
+    int64_t delay_millis = 0;
+    std::string why;
+    std::optional<double> accepted_loss_ppm;
+  };
+
+  std::string pipeline;
+  std::string version;
+  std::string owner;
+  std::string
+      sql;  // file with the queries, relative to this file; empty = <pipeline file's stem>.sql beside it
+  std::vector<std::string> sources;
+  std::map<std::string, std::string> targets;  // layer → table
+  Slo slo;
+  Recovery recovery;
+  std::optional<WatermarkReason> watermark;
+};
+
+// User errors name the key and its line. `name` stands in the messages.
+Result<PipelineFile> ParsePipelineFile(std::string_view yaml, const std::string& name);
+
+// What the file promises against what the SQL does; all User errors.
+struct PipelineQueries {
+  std::vector<std::string> checkpoint_names;                // one a query
+  std::vector<std::string> written_tables;                  // by INSERT INTO
+  std::vector<std::pair<std::string, int64_t>> watermarks;  // table, delay in ms
+};
+Status CheckPipeline(const PipelineFile& file, const PipelineQueries& queries);
+
+}  // namespace caudal
