@@ -21,19 +21,21 @@ struct FileInfo {
   std::string path;
   int64_t size = 0;
   int64_t modified_micros = 0;  // wall clock
+  int64_t changed_micros = 0;   // when it was last written, renamed or re-owned; 0 = unknown
   uint64_t identity = 0;        // differs when a file was replaced under the same name (inode); 0 = unknown
   bool is_directory = false;
 };
 
-// Written once, from start to end, by one thread; not there under its name until Close has succeeded
-// elsewhere renamed it. Dropping it unclosed leaves a file that RemoveLeftovers finds.
+// Written once, from start to end, by one thread at a time. Dropping it unclosed leaves a file that
+// RemoveLeftovers finds. A failed Append or Close keeps the bytes that are not yet written: a later Append or
+// Close goes on exactly there, so that a full disk costs a pause and not the file.
 class WritableFile {
  public:
   virtual ~WritableFile() = default;
   virtual Status Append(std::string_view bytes) = 0;
-  virtual Status Sync() = 0;   // durable
-  virtual Status Close() = 0;  // Sync + close
-  virtual int64_t size() const = 0;
+  virtual Status Sync() = 0;         // the bytes are durable
+  virtual Status Close() = 0;        // bytes and name are durable; OK again if called again
+  virtual int64_t size() const = 0;  // bytes appended
 };
 
 class RandomAccessFile {

@@ -1,0 +1,154 @@
+#include "fs/local_file_system.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+
+#include "base/fault_point.h"
+#include "fs/local_error.h"
+#include "fs/local_file.h"
+
+namespace caudal {
+namespace {
+
+int64_t Micros(const timespec& time) {
+  return static_cast<int64_t>(time.tv_sec) * 1'000'000 + time.tv_nsec / 1000;
+}
+
+FileInfo Describe(std::string path, const struct stat& info) {
+  FileInfo file;
+  file.path = std::move(path);
+  file.size = static_cast<int64_t>(info.st_size);
+  file.modified_micros = Micros(info.st_mtim);
+  file.changed_micros = Micros(info.st_ctim);
+  file.identity = static_cast<uint64_t>(info.st_ino);
+  file.is_directory = S_ISDIR(info.st_mode);
+  return file;
+}
+
+// A name beside `path` that no other caller of this or another process uses at the same time.
+std::string TemporaryName(const std::string& path) {
+  static std::atomic<uint64_t> next{0};
+  const size_t slash = path.find_last_of('/');
+  const size_t name = slash == std::string::npos ? 0 : slash + 1;
+  return fmt::format("{}.{}.{}-{}.tmp", path.substr(0, name), path.substr(name), getpid(), next++);
+}
+
+Status WriteWhole(const std::string& path, std::string_view bytes) {
+  ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, CreateLocalFile(path));
+  RETURN_IF_ERROR(file->Append(bytes));
+  return file->Close();
+}
+
+}  // namespace
+
+FileSystem* FileSystem::Local() {
+  static LocalFileSystem* local = new LocalFileSystem();
+  return local;
+}
+
+Result<std::unique_ptr<WritableFile>> LocalFileSystem::Create(const std::string& path) {
+  FAULT_POINT(disk_write);
+  return CreateLocalFile(path);
+}
+
+Result<bool> LocalFileSystem::CreateIfAbsent(const std::string& path, std::string_view bytes) {
+  // A whole file beside it, then a hard link: link() fails if the name is taken and never shows half a file.
+  const std::string temporary = TemporaryName(path);
+  const Status written = WriteWhole(temporary, bytes);
+  if (!written.ok()) {
+    unlink(temporary.c_str());
+    return written;
+  }
+  const Status fault = [] {
+    FAULT_POINT(disk_rename);
+    return Status();
+  }();
+  const int linked = fault.ok() ? link(temporary.c_str(), path.c_str()) : -1;
+  const int error = errno;
+  unlink(temporary.c_str());
+  RETURN_IF_ERROR(fault);
+  if (linked != 0) {
+    if (error == EEXIST) return false;
+    return LocalError("create", path, error);
+  }
+  RETURN_IF_ERROR(SyncParentFolder(path));
+  return true;
+}
+
+Result<std::unique_ptr<RandomAccessFile>> LocalFileSystem::Open(const std::string& path) {
+  return OpenLocalFile(path);
+}
+
+Result<std::string> LocalFileSystem::ReadAll(const std::string& path) {
+  ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file, OpenLocalFile(path));
+  ASSIGN_OR_RETURN(MutableBufferPtr bytes, file->Read(0, file->size()));
+  return std::string(bytes->view());
+}
+
+Status LocalFileSystem::Rename(const std::string& from, const std::string& to) {
+  FAULT_POINT(disk_rename);
+  if (rename(from.c_str(), to.c_str()) != 0)
+    return LocalError("rename to '" + to + "' the file", from, errno);
+  return SyncParentFolder(to);
+}
+
+Status LocalFileSystem::Remove(const std::string& path) {
+  if (std::remove(path.c_str()) != 0 && errno != ENOENT) return LocalError("remove", path, errno);
+  return Status();
+}
+
+Status LocalFileSystem::MakeDirectories(const std::string& path) {
+  if (path.empty()) return Status();
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0) {
+    return S_ISDIR(info.st_mode) ? Status() : LocalError("make the folder", path, ENOTDIR);
+  }
+  const std::string parent = ParentFolder(path);
+  if (parent != path) RETURN_IF_ERROR(MakeDirectories(parent));
+  if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return LocalError("make the folder", path, errno);
+  return SyncParentFolder(path);
+}
+
+Result<std::vector<FileInfo>> LocalFileSystem::List(const std::string& path) {
+  std::vector<FileInfo> files;
+  DIR* folder = opendir(path.c_str());
+  if (folder == nullptr) {
+    if (errno == ENOENT) return files;
+    return LocalError("list", path, errno);
+  }
+  const std::string prefix = path.ends_with('/') ? path : path + "/";
+  while (const dirent* entry = readdir(folder)) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    struct stat info;
+    // A file that went away meanwhile is not there.
+    if (fstatat(dirfd(folder), entry->d_name, &info, 0) != 0) continue;
+    files.push_back(Describe(prefix + name, info));
+  }
+  closedir(folder);
+  std::sort(files.begin(), files.end(), [](const FileInfo& a, const FileInfo& b) { return a.path < b.path; });
+  return files;
+}
+
+Result<FileInfo> LocalFileSystem::Stat(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) return LocalError("look at", path, errno);
+  return Describe(path, info);
+}
+
+Result<bool> LocalFileSystem::Exists(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return LocalError("look at", path, errno);
+}
+
+}  // namespace caudal
