@@ -52,6 +52,17 @@ sanitize: ## run every test under ASan + UBSan, then under TSan
 	  ctest --preset $$preset; \
 	done
 
+FUZZ_SECONDS ?= 60
+.PHONY: fuzz
+fuzz: ## fuzz every parser, FUZZ_SECONDS=60 each; tools/fuzz says more (keep, coverage)
+	@tools/setup fuzz
+	@tools/fuzz $(FUZZ_SECONDS)
+
+.PHONY: bench
+bench: build ## time the stages one by one, release preset; BENCH=data runs one
+	@ninja -C build/release benches
+	@for program in build/release/bench/$(or $(BENCH),*)_bench; do echo "$$(basename $$program)"; $$program; done
+
 # A fresh folder starts without the tests; `make test` adds them in place and they stay.
 build/release/build.ninja: CMakePresets.json
 	@mkdir -p build

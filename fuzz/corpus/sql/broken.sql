@@ -1,0 +1,2 @@
+SELECT FROM WHERE ((((( 'open string
+/* open comment
