@@ -42,9 +42,14 @@ class RowKeys {
   std::vector<uint64_t> hashes_;
 };
 
+// Appends one value to a key: what RowKeys does a column at a time. For state that orders by other bytes.
+void AppendKeyValue(const Column& column, int32_t row, std::string* key);
+
 // Values of a key back into columns (state → rows). `types`: of the key columns, in order. Appends one value
 // to each builder. REQUIRES: `key` was made by RowKeys::Encode for these types.
 class ColumnBuilder;
 void DecodeKey(std::string_view key, const std::vector<Type>& types, std::vector<ColumnBuilder>* builders);
+// The same for one value, taken from the front of `key`.
+void DecodeKeyValue(std::string_view* key, ColumnBuilder* builder);
 
 }  // namespace caudal
