@@ -1,0 +1,64 @@
+#include "db/sqlite.h"
+
+#include <sqlite3.h>
+
+#include "db/sqlite_error.h"
+
+namespace caudal {
+
+Result<std::unique_ptr<Sqlite>> Sqlite::Open(const std::string& path, Mode mode, int busy_millis) {
+  int flags = SQLITE_OPEN_NOMUTEX;
+  if (mode == Mode::kReadOnly) flags |= SQLITE_OPEN_READONLY;
+  if (mode == Mode::kReadWrite) flags |= SQLITE_OPEN_READWRITE;
+  if (mode == Mode::kCreate) flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  std::unique_ptr<Sqlite> opened(new Sqlite(handle, path));  // closes the handle also when opening failed
+  if (code != SQLITE_OK) return SqliteError(code, handle, path);
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, busy_millis);
+  return opened;
+}
+
+Sqlite::~Sqlite() { sqlite3_close_v2(handle_); }
+
+Status Sqlite::Execute(const std::string& sql) {
+  const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+  return code == SQLITE_OK ? Status() : SqliteError(code, handle_, path_);
+}
+
+Result<SqliteStatement> Sqlite::Prepare(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  const char* rest = nullptr;
+  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &statement, &rest);
+  if (code != SQLITE_OK) return SqliteError(code, handle_, path_);
+  if (statement == nullptr) return Status::User("the statement is empty");
+  return SqliteStatement(statement, path_);
+}
+
+Status Sqlite::UseWriteAheadLog() {
+  // The pragma answers with the mode that is in force: some file systems cannot do WAL, which is no fault.
+  RETURN_IF_ERROR(Execute("PRAGMA journal_mode = WAL"));
+  return Execute("PRAGMA synchronous = FULL");
+}
+
+Result<int64_t> Sqlite::QueryInteger(std::string_view sql, int64_t fallback) {
+  ASSIGN_OR_RETURN(SqliteStatement statement, Prepare(sql));
+  ASSIGN_OR_RETURN(const bool row, statement.Step());
+  if (!row || statement.storage(0) == SqliteStatement::Storage::kNull) return fallback;
+  return statement.integer(0);
+}
+
+int64_t Sqlite::changes() const { return sqlite3_changes64(handle_); }
+
+std::string QuoteSqliteName(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+}  // namespace caudal
