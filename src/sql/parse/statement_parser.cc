@@ -1,0 +1,262 @@
+#include "sql/parse/statement_parser.h"
+
+#include <fmt/format.h>
+
+#include "sql/parse/name_parser.h"
+
+namespace caudal::sql {
+namespace {
+
+constexpr std::string_view kUnbuiltStatements[] = {
+    "ALTER",  "DELETE", "UPDATE", "MERGE",   "UPSERT",  "TRUNCATE", "CALL",     "USE",    "LOAD",
+    "UNLOAD", "ADD",    "REMOVE", "ANALYZE", "COMPILE", "STOP",     "ROLLBACK", "COMMIT", "REFRESH"};
+
+}  // namespace
+
+Result<StatementPtr> StatementParser::Parse() {
+  SourceRange begin = cursor_.Peek().range;
+  ASSIGN_OR_RETURN(Statement::Node node, ParseNode());
+  auto statement = std::make_unique<Statement>(Statement{{}, std::move(node)});
+  statement->range = cursor_.RangeFrom(begin);
+  return statement;
+}
+
+Result<Statement::Node> StatementParser::ParseNode() {
+  const Token& word = cursor_.Peek();
+  if (word.IsKeyword("CREATE")) return ParseCreate();
+  if (word.IsKeyword("DROP")) return ParseDrop();
+  if (word.IsKeyword("INSERT")) return ParseInsert();
+  if (word.IsKeyword("EXECUTE")) return ParseExecute();
+  if (word.IsKeyword("BEGIN")) return ParseBeginStatementSet();
+  if (word.IsKeyword("EXPLAIN")) return ParseExplain();
+  if (word.IsKeyword("SHOW")) return ParseShow();
+  if (word.IsKeyword("DESCRIBE") || word.IsKeyword("DESC")) return ParseDescribe();
+  if (word.IsKeyword("SET")) return ParseSet();
+  if (word.IsKeyword("RESET")) return ParseReset();
+  if (word.IsKeyword("SELECT") || word.IsKeyword("WITH") || word.IsKeyword("VALUES") ||
+      word.IsKeyword("TABLE") || word.IsSymbol("(")) {
+    return ParseSelect();
+  }
+  RETURN_IF_ERROR(RefuseStatement());
+  return cursor_.Unexpected("a statement");
+}
+
+Status StatementParser::RefuseStatement() const {
+  for (std::string_view word : kUnbuiltStatements) {
+    if (cursor_.NextIsKeyword(word)) return cursor_.NotBuilt(word);
+  }
+  return Status();
+}
+
+Result<Statement::Node> StatementParser::ParseCreate() {
+  SourceRange begin = cursor_.Take().range;
+  for (std::string_view word : {"REPLACE", "ALTER"}) {
+    if (!cursor_.AcceptKeywords({"OR", word})) continue;
+    return cursor_.NotBuilt(cursor_.RangeFrom(begin), fmt::format("CREATE OR {}", word));
+  }
+  const bool temporary = cursor_.AcceptKeyword("TEMPORARY");
+  if (cursor_.AcceptKeyword("TABLE")) return ParseCreateTable(temporary);
+  if (cursor_.AcceptKeyword("VIEW")) return ParseCreateView(temporary);
+  if (temporary) cursor_.AcceptKeyword("SYSTEM");
+  for (std::string_view word : {"CATALOG", "DATABASE", "FUNCTION", "MODEL", "MATERIALIZED", "CONNECTION"}) {
+    if (!cursor_.NextIsKeyword(word)) continue;
+    return cursor_.NotBuilt(fmt::format("CREATE {}", word == "MATERIALIZED" ? "MATERIALIZED TABLE" : word));
+  }
+  return cursor_.Unexpected("TABLE or VIEW");
+}
+
+Result<Statement::Node> StatementParser::ParseDrop() {
+  cursor_.Take();
+  DropObject drop{};
+  drop.temporary = cursor_.AcceptKeyword("TEMPORARY");
+  if (cursor_.AcceptKeyword("TABLE")) {
+    drop.kind = ObjectKind::kTable;
+  } else if (cursor_.AcceptKeyword("VIEW")) {
+    drop.kind = ObjectKind::kView;
+  } else {
+    for (std::string_view word :
+         {"CATALOG", "DATABASE", "FUNCTION", "MODEL", "MATERIALIZED", "CONNECTION", "SYSTEM"}) {
+      if (cursor_.NextIsKeyword(word)) return cursor_.NotBuilt(fmt::format("DROP {}", word));
+    }
+    return cursor_.Unexpected("TABLE or VIEW");
+  }
+  drop.if_exists = cursor_.AcceptKeywords({"IF", "EXISTS"});
+  ASSIGN_OR_RETURN(
+      drop.name, ParseObjectName(cursor_, drop.kind == ObjectKind::kTable ? "a table name" : "a view name"));
+  return Statement::Node(std::move(drop));
+}
+
+// INSERT INTO t [/*+ OPTIONS(…) */] [(columns)] query
+Result<Statement::Node> StatementParser::ParseInsert() {
+  cursor_.Take();
+  if (cursor_.NextIsKeyword("OVERWRITE")) return cursor_.NotBuilt("INSERT OVERWRITE");
+  RETURN_IF_ERROR(cursor_.ExpectKeyword("INTO"));
+  Insert insert;
+  ASSIGN_OR_RETURN(insert.target, ParseObjectName(cursor_, "a table name"));
+  ASSIGN_OR_RETURN(insert.options, ParseTableHints(cursor_));
+  if (cursor_.NextIsKeyword("PARTITION")) {
+    return cursor_.NotBuilt("INSERT … PARTITION").Hint("select the partition columns with the others");
+  }
+  const Token& behind = cursor_.Peek(1);
+  if (cursor_.NextIsSymbol("(") && !behind.IsKeyword("SELECT") && !behind.IsKeyword("WITH") &&
+      !behind.IsKeyword("VALUES") && !behind.IsKeyword("TABLE") && !behind.IsSymbol("(")) {
+    ASSIGN_OR_RETURN(insert.columns, ParseNameList(cursor_, "a column name"));
+  }
+  ASSIGN_OR_RETURN(insert.query, queries_.Parse());
+  if (cursor_.NextAreKeywords({"ON", "CONFLICT"})) return cursor_.NotBuilt("ON CONFLICT");
+  return Statement::Node(std::move(insert));
+}
+
+Result<Statement::Node> StatementParser::ParseExecute() {
+  cursor_.Take();
+  if (cursor_.NextIsKeyword("STATEMENT")) return ParseStatementSet();
+  if (cursor_.NextIsKeyword("INSERT")) return ParseInsert();
+  if (cursor_.NextIsKeyword("PLAN")) return cursor_.NotBuilt("EXECUTE PLAN");
+  return ParseSelect();
+}
+
+// STATEMENT SET BEGIN insert; … END
+Result<Statement::Node> StatementParser::ParseStatementSet() {
+  RETURN_IF_ERROR(cursor_.ExpectKeyword("STATEMENT"));
+  RETURN_IF_ERROR(cursor_.ExpectKeyword("SET"));
+  RETURN_IF_ERROR(cursor_.ExpectKeyword("BEGIN"));
+  StatementSet set;
+  RETURN_IF_ERROR(ParseInsertsUntilEnd(set));
+  return Statement::Node(std::move(set));
+}
+
+// BEGIN STATEMENT SET; insert; … END: how Flink's client wrote it at first.
+Result<Statement::Node> StatementParser::ParseBeginStatementSet() {
+  cursor_.Take();
+  RETURN_IF_ERROR(cursor_.ExpectKeyword("STATEMENT"));
+  RETURN_IF_ERROR(cursor_.ExpectKeyword("SET"));
+  RETURN_IF_ERROR(cursor_.ExpectSymbol(";"));
+  StatementSet set;
+  RETURN_IF_ERROR(ParseInsertsUntilEnd(set));
+  return Statement::Node(std::move(set));
+}
+
+Status StatementParser::ParseInsertsUntilEnd(StatementSet& set) {
+  while (!cursor_.NextIsKeyword("END")) {
+    if (!cursor_.NextIsKeyword("INSERT"))
+      return cursor_.Unexpected(set.inserts.empty() ? "INSERT INTO" : "INSERT INTO or END");
+    ASSIGN_OR_RETURN(StatementPtr insert, Parse());
+    set.inserts.push_back(std::move(insert));
+    RETURN_IF_ERROR(cursor_.ExpectSymbol(";"));
+  }
+  if (set.inserts.empty()) return cursor_.Unexpected("INSERT INTO");
+  cursor_.Take();
+  return Status();
+}
+
+// EXPLAIN [PLAN FOR | detail, …] {query | insert | STATEMENT SET …}
+Result<Statement::Node> StatementParser::ParseExplain() {
+  cursor_.Take();
+  Explain explain;
+  if (!cursor_.AcceptKeywords({"PLAN", "FOR"})) {
+    do {
+      if (cursor_.AcceptKeyword("CHANGELOG_MODE")) {
+        explain.changelog_mode = true;
+        continue;
+      }
+      for (std::string_view word : {"ESTIMATED_COST", "JSON_EXECUTION_PLAN", "PLAN_ADVICE"}) {
+        if (cursor_.NextIsKeyword(word)) return cursor_.NotBuilt(fmt::format("EXPLAIN {}", word));
+      }
+      break;
+    } while (cursor_.AcceptSymbol(","));
+  }
+  SourceRange begin = cursor_.Peek().range;
+  Result<Statement::Node> node = cursor_.NextIsKeyword("INSERT")      ? ParseInsert()
+                                 : cursor_.NextIsKeyword("STATEMENT") ? ParseStatementSet()
+                                 : cursor_.NextIsKeyword("EXECUTE")   ? ParseExecute()
+                                                                      : ParseSelect();
+  if (!node.ok()) return std::move(node).status();
+  explain.target = std::make_unique<Statement>(Statement{cursor_.RangeFrom(begin), std::move(node).value()});
+  return Statement::Node(std::move(explain));
+}
+
+Result<Statement::Node> StatementParser::ParseShow() {
+  cursor_.Take();
+  Show show{};
+  const bool create_table = cursor_.AcceptKeywords({"CREATE", "TABLE"});
+  if (create_table || cursor_.AcceptKeywords({"CREATE", "VIEW"})) {
+    show.kind = create_table ? ShowKind::kCreateTable : ShowKind::kCreateView;
+    ASSIGN_OR_RETURN(show.name, ParseObjectName(cursor_, "a table name"));
+    return Statement::Node(std::move(show));
+  }
+  if (cursor_.AcceptKeyword("TABLES")) {
+    show.kind = ShowKind::kTables;
+  } else if (cursor_.AcceptKeyword("VIEWS")) {
+    show.kind = ShowKind::kViews;
+  } else if (cursor_.AcceptKeyword("FUNCTIONS")) {
+    show.kind = ShowKind::kFunctions;
+  } else if (cursor_.AcceptKeyword("COLUMNS")) {
+    show.kind = ShowKind::kColumns;
+    if (!cursor_.AcceptKeyword("FROM") && !cursor_.AcceptKeyword("IN"))
+      return cursor_.Unexpected("FROM or IN");
+    ASSIGN_OR_RETURN(show.name, ParseObjectName(cursor_, "a table name"));
+  } else {
+    if (cursor_.Peek().kind == TokenKind::kWord)
+      return cursor_.NotBuilt(fmt::format("SHOW {}", cursor_.Peek().keyword));
+    return cursor_.Unexpected("TABLES, VIEWS, FUNCTIONS, COLUMNS or CREATE TABLE");
+  }
+  if (cursor_.NextIsKeyword("FROM") || cursor_.NextIsKeyword("IN"))
+    return cursor_.NotBuilt("SHOW … FROM a database");
+  show.not_like = cursor_.NextAreKeywords({"NOT", "LIKE"});
+  if (show.not_like) cursor_.Take();
+  if (cursor_.NextIsKeyword("ILIKE")) return cursor_.NotBuilt("ILIKE");
+  if (cursor_.AcceptKeyword("LIKE")) {
+    ASSIGN_OR_RETURN(Token pattern, cursor_.ExpectString("a pattern in single quotes"));
+    show.like = std::move(pattern.text);
+  }
+  return Statement::Node(std::move(show));
+}
+
+Result<Statement::Node> StatementParser::ParseDescribe() {
+  cursor_.Take();
+  for (std::string_view word : {"CATALOG", "DATABASE", "FUNCTION", "JOB", "MODEL", "EXTENDED"}) {
+    const Token& behind = cursor_.Peek(1);
+    bool named = behind.kind == TokenKind::kWord || behind.kind == TokenKind::kQuotedName;
+    if (cursor_.NextIsKeyword(word) && named) return cursor_.NotBuilt(fmt::format("DESCRIBE {}", word));
+  }
+  Describe describe;
+  ASSIGN_OR_RETURN(describe.name, ParseObjectName(cursor_, "a table name"));
+  return Statement::Node(std::move(describe));
+}
+
+Result<Statement::Node> StatementParser::ParseSet() {
+  cursor_.Take();
+  Set set;
+  if (cursor_.AtEnd() || cursor_.NextIsSymbol(";")) return Statement::Node(std::move(set));
+  if (cursor_.Peek().kind == TokenKind::kWord) {
+    return cursor_.Unexpected("a key in single quotes").Hint("write SET 'key' = 'value'");
+  }
+  ASSIGN_OR_RETURN(Token key, cursor_.ExpectString("a key in single quotes"));
+  RETURN_IF_ERROR(cursor_.ExpectSymbol("="));
+  ASSIGN_OR_RETURN(Token value, cursor_.ExpectString("a value in single quotes"));
+  set.option = Option{std::move(key.text), std::move(value.text), key.range, value.range};
+  return Statement::Node(std::move(set));
+}
+
+Result<Statement::Node> StatementParser::ParseReset() {
+  cursor_.Take();
+  Reset reset;
+  if (cursor_.AtEnd() || cursor_.NextIsSymbol(";")) return Statement::Node(std::move(reset));
+  ASSIGN_OR_RETURN(Token key, cursor_.ExpectString("a key in single quotes"));
+  reset.key = Name{std::move(key.text), key.range};
+  return Statement::Node(std::move(reset));
+}
+
+Result<Statement::Node> StatementParser::ParseSelect() {
+  SelectStatement select;
+  ASSIGN_OR_RETURN(select.query, queries_.Parse());
+  return Statement::Node(std::move(select));
+}
+
+Result<bool> StatementParser::ParseIfNotExists() {
+  if (!cursor_.NextIsKeyword("IF")) return false;
+  if (!cursor_.AcceptKeywords({"IF", "NOT", "EXISTS"})) return cursor_.Unexpected("IF NOT EXISTS");
+  return true;
+}
+
+}  // namespace caudal::sql
