@@ -29,28 +29,35 @@ bool TakeSign(std::string_view* text, char sign) {
   return true;
 }
 
-// A fraction of a second: up to nine digits after a point, in nanoseconds.
-bool TakeFraction(std::string_view* text, int32_t* nanos) {
+// A fraction of a second: up to nine digits after a point, cut to `precision` of them, in nanoseconds.
+bool TakeFraction(std::string_view* text, int precision, int32_t* nanos) {
   *nanos = 0;
   if (!TakeSign(text, '.')) return true;
-  const size_t before = text->size();
   int value = 0;
-  if (!TakeNumber(text, 0, 9, &value)) return false;
-  *nanos = static_cast<int32_t>(value * kPowers[9 - (before - text->size())]);
+  int kept = 0;
+  size_t n = 0;
+  for (; n < text->size() && IsDigit((*text)[n]); ++n) {
+    if (kept == precision) continue;
+    value = value * 10 + ((*text)[n] - '0');
+    ++kept;
+  }
+  if (n > 9) return false;
+  text->remove_prefix(n);
+  *nanos = static_cast<int32_t>(value * kPowers[9 - kept]);
   return true;
 }
 
-// False when the instant does not fit ticks of the precision.
+// False when the instant does not fit ticks of the precision. REQUIRES: nanos is cut to it.
 bool ToTicks(int64_t days, int64_t second_of_day, int32_t nanos, int precision, int64_t* ticks) {
   const int64_t seconds = days * kSecondsPerDay + second_of_day;
   if (precision <= 6) {
-    *ticks = TruncateTicks(seconds * 1'000'000 + nanos / 1000, precision);
+    *ticks = seconds * 1'000'000 + nanos / 1000;
     return true;
   }
   int64_t value = 0;
   if (__builtin_mul_overflow(seconds, kNanosPerSecond, &value)) return false;
   if (__builtin_add_overflow(value, nanos, &value)) return false;
-  *ticks = TruncateTicks(value, precision);
+  *ticks = value;
   return true;
 }
 
@@ -78,7 +85,8 @@ bool ParseFixed(std::string_view text, char divider, int precision, int64_t* tic
   if (day > 28 && day > DaysInMonth(year, month)) return false;
   int32_t nanos = 0;
   text.remove_prefix(19);
-  if (!text.empty() && (text.size() < 2 || !TakeFraction(&text, &nanos) || !text.empty())) return false;
+  if (!text.empty() && (text.size() < 2 || !TakeFraction(&text, precision, &nanos) || !text.empty()))
+    return false;
   return ToTicks(DaysFromCivil(year, month, day), hour * 3600 + minute * 60 + second, nanos, precision,
                  ticks);
 }
@@ -189,13 +197,12 @@ bool ParseTime(std::string_view text, int precision, int32_t* millis) {
   if (!TakeNumber(&text, 1, 2, &hour)) return false;
   if (TakeSign(&text, ':')) {
     if (!TakeNumber(&text, 1, 2, &minute)) return false;
-    if (TakeSign(&text, ':') && (!TakeNumber(&text, 1, 2, &second) || !TakeFraction(&text, &nanos)))
+    if (TakeSign(&text, ':') &&
+        (!TakeNumber(&text, 1, 2, &second) || !TakeFraction(&text, precision, &nanos)))
       return false;
   }
   if (!text.empty() || hour > 23 || minute > 59 || second > 59) return false;
-  const int64_t unit = precision >= 3 ? 1 : kPowers[3 - precision];
-  const int64_t fraction = nanos / 1'000'000 / unit * unit;
-  *millis = static_cast<int32_t>((hour * 3600 + minute * 60 + second) * 1000 + fraction);
+  *millis = (hour * 3600 + minute * 60 + second) * 1000 + nanos / 1'000'000;
   return true;
 }
 
@@ -217,7 +224,7 @@ bool ParseTimestamp(std::string_view text, int precision, int64_t* ticks) {
   if (!text.empty()) {
     if (!TakeSign(&text, ' ') || !TakeNumber(&text, 1, 2, &hour) || !TakeSign(&text, ':') ||
         !TakeNumber(&text, 1, 2, &minute) || !TakeSign(&text, ':') || !TakeNumber(&text, 1, 2, &second) ||
-        !TakeFraction(&text, &nanos) || !text.empty()) {
+        !TakeFraction(&text, precision, &nanos) || !text.empty()) {
       return false;
     }
   }
