@@ -1,0 +1,24 @@
+// caudal generate: sends a demo stream into a watched folder, finished file by finished file, and says what
+// must become of it.
+#pragma once
+
+#include <string>
+
+#include "demo/neobank_options.h"
+#include "server/cli/console.h"
+
+namespace caudal {
+
+struct GenerateCommand {
+  NeobankOptions options;
+  std::string duplicates, late, malformed;  // as given ("1%"); empty = as in `options`
+  std::string folder;                       // where the files appear by rename; empty = none are written
+  double rate = 0;                          // events a second; 0 = as fast as possible
+  bool file_events_given = false;
+  std::string expected;         // file for the expected fates, totals and digests as JSON
+  std::string expected_tables;  // folder for the expected tables as TSV
+};
+
+int Generate(GenerateCommand command, Console& console);
+
+}  // namespace caudal

@@ -1,0 +1,10 @@
+// caudal version.
+#pragma once
+
+#include "server/cli/console.h"
+
+namespace caudal {
+
+int PrintVersion(Console& console);
+
+}  // namespace caudal
