@@ -1,0 +1,307 @@
+#include "state/checkpoint_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "base/crc32c.h"
+#include "base/fault_point.h"
+
+namespace caudal {
+namespace {
+
+constexpr std::string_view kSegmentMagic = "CDLSEG\0\1";
+constexpr std::string_view kIdentityMagic = "caudal checkpoint 1\n";
+constexpr std::string_view kClosed = "CDLCLOSE";  // content of a manifest name that holds no epoch
+
+std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// "manifest-3-17" with prefix "manifest-" → {3, 17}; "generation-3" → {3, 0}.
+std::optional<Epoch> ParseName(std::string_view name, std::string_view prefix, bool pair) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  name.remove_prefix(prefix.size());
+  Epoch epoch;
+  const char* end = name.data() + name.size();
+  auto first = std::from_chars(name.data(), end, epoch.generation);
+  if (first.ec != std::errc()) return std::nullopt;
+  if (!pair) return first.ptr == end ? std::optional(epoch) : std::nullopt;
+  if (first.ptr == end || *first.ptr != '-') return std::nullopt;
+  auto second = std::from_chars(first.ptr + 1, end, epoch.number);
+  if (second.ec != std::errc() || second.ptr != end) return std::nullopt;
+  return epoch;
+}
+
+std::string ManifestName(const Epoch& epoch) {
+  return fmt::format("manifest-{}-{}", epoch.generation, epoch.number);
+}
+
+Status Fenced(int64_t generation, const std::string& folder) {
+  return Status::User(fmt::format("generation {} of the query in '{}' was taken over by a newer start",
+                                  generation, folder))
+      .Hint("one process at a time may run a query; this one stops");
+}
+
+Result<std::string> ReadSegment(FileSystem* files, const std::string& folder, const SegmentRef& segment,
+                                std::map<std::string, std::string>* cache) {
+  auto found = cache->find(segment.file);
+  if (found == cache->end()) {
+    ASSIGN_OR_RETURN(std::string bytes, files->ReadAll(folder + "/" + segment.file));
+    if (!bytes.starts_with(kSegmentMagic)) {
+      return Status::Data(fmt::format("segment '{}' is damaged: its magic is missing", segment.file));
+    }
+    found = cache->emplace(segment.file, std::move(bytes)).first;
+  }
+  const std::string& bytes = found->second;
+  const int64_t size = static_cast<int64_t>(bytes.size());
+  if (segment.offset < 0 || segment.length < 0 || segment.offset > size - segment.length) {
+    return Status::Data(fmt::format("segment '{}' is cut short: {} bytes", segment.file, size));
+  }
+  std::string records =
+      bytes.substr(static_cast<size_t>(segment.offset), static_cast<size_t>(segment.length));
+  if (Crc32c(records) != segment.crc) {
+    return Status::Data(fmt::format("segment '{}' is damaged: the checksum of table '{}' does not match",
+                                    segment.file, segment.table));
+  }
+  return records;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CheckpointStore>> CheckpointStore::Open(Env* env, FileSystem* files,
+                                                               std::string folder, std::string query) {
+  std::unique_ptr<CheckpointStore> store(
+      new CheckpointStore(env, files, std::move(folder), std::move(query)));
+  RETURN_IF_ERROR(files->MakeDirectories(store->folder_));
+  RETURN_IF_ERROR(store->ClaimIdentity());
+  RETURN_IF_ERROR(store->ClaimGeneration());
+  return store;
+}
+
+Status CheckpointStore::ClaimIdentity() {
+  const std::string path = folder_ + "/identity";
+  const std::string fresh =
+      fmt::format("{}{:016x}{:016x}\n{}\n", kIdentityMagic, env_->Random(), env_->Random(), query_);
+  ASSIGN_OR_RETURN(const bool made, files_->CreateIfAbsent(path, fresh));
+  (void)made;
+  ASSIGN_OR_RETURN(const std::string text, files_->ReadAll(path));
+  const size_t end = text.find('\n', kIdentityMagic.size());
+  if (!text.starts_with(kIdentityMagic) || end == std::string::npos) {
+    return Status::Data(fmt::format("'{}' is not the identity of a checkpoint folder", path))
+        .Hint("give the query a folder of its own");
+  }
+  identity_ = text.substr(kIdentityMagic.size(), end - kIdentityMagic.size());
+  const std::string owner = text.substr(end + 1, text.size() - end - 2);
+  if (owner != query_) {
+    return Status::User(
+               fmt::format("checkpoint folder '{}' belongs to query '{}', not '{}'", folder_, owner, query_))
+        .Hint("one query per checkpoint path for ever: choose another path or rename the query back");
+  }
+  return Status();
+}
+
+Status CheckpointStore::ClaimGeneration() {
+  for (;;) {
+    ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files_->List(folder_));
+    int64_t highest = 0;
+    for (const FileInfo& entry : entries) {
+      if (auto found = ParseName(FileName(entry.path), "generation-", false)) {
+        highest = std::max(highest, found->generation);
+      }
+      if (auto found = ParseName(FileName(entry.path), "manifest-", true)) {
+        highest = std::max(highest, found->generation);
+      }
+    }
+    generation_ = highest + 1;
+    ASSIGN_OR_RETURN(const bool mine, files_->CreateIfAbsent(
+                                          fmt::format("{}/generation-{}", folder_, generation_), identity_));
+    if (mine) return Status();
+  }
+}
+
+Status CheckpointStore::CheckNotFenced() {
+  ASSIGN_OR_RETURN(const bool newer,
+                   files_->Exists(fmt::format("{}/generation-{}", folder_, generation_ + 1)));
+  if (newer) return Fenced(generation_, folder_);
+  return Status();
+}
+
+// From the generation before ours downwards, until one that itself had closed all before it.
+Status CheckpointStore::CloseOlderGenerations() {
+  for (int64_t generation = generation_ - 1; generation > 0; --generation) {
+    const std::string start = fmt::format("{}/start-{}", folder_, generation);
+    ASSIGN_OR_RETURN(const bool never_started, files_->CreateIfAbsent(start, kClosed));
+    if (never_started) continue;  // and now it never will
+    ASSIGN_OR_RETURN(const std::string text, files_->ReadAll(start));
+    if (text == kClosed) continue;
+    int64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    ASSIGN_OR_RETURN(const std::vector<ManifestFile> all, ListManifests(files_, folder_));
+    for (const ManifestFile& file : all) {
+      if (file.epoch.generation == generation) number = std::max(number, file.epoch.number + 1);
+    }
+    // Takes the name that its writer needs next; when that writer is quicker, the one after.
+    for (bool closed = false; !closed; ++number) {
+      const std::string path = fmt::format("{}/{}", folder_, ManifestName({generation, number}));
+      ASSIGN_OR_RETURN(closed, files_->CreateIfAbsent(path, kClosed));
+    }
+    return Status();
+  }
+  return Status();
+}
+
+Status CheckpointStore::BeginAt(int64_t number) {
+  const std::string path = fmt::format("{}/start-{}", folder_, generation_);
+  ASSIGN_OR_RETURN(const bool mine, files_->CreateIfAbsent(path, std::to_string(number)));
+#ifdef CAUDAL_PLANT_generation_not_fenced
+  return Status();
+#endif
+  if (!mine) return Fenced(generation_, folder_);
+  return Status();
+}
+
+Result<RestoredCheckpoint> CheckpointStore::Load(const Epoch& epoch) {
+  RestoredCheckpoint restored;
+  ASSIGN_OR_RETURN(restored.manifest, ReadManifest(files_, folder_ + "/" + ManifestName(epoch)));
+  if (restored.manifest.identity != identity_) {
+    return Status::Data(fmt::format("{} was copied from another checkpoint folder", ManifestName(epoch)));
+  }
+  if (restored.manifest.epoch != epoch) {
+    return Status::Data(fmt::format("{} holds another epoch than its name says", ManifestName(epoch)));
+  }
+  std::map<std::string, std::string> cache;
+  for (const NodeState& node : restored.manifest.nodes) {
+    std::vector<std::string>& segments = restored.segments.emplace_back();
+    for (const SegmentRef& ref : node.segments) {
+      ASSIGN_OR_RETURN(std::string records, ReadSegment(files_, folder_, ref, &cache));
+      segments.push_back(std::move(records));
+    }
+  }
+  return restored;
+}
+
+Result<std::optional<RestoredCheckpoint>> CheckpointStore::Restore() {
+  FAULT_POINT(restore_state);
+#ifndef CAUDAL_PLANT_generation_not_fenced
+  RETURN_IF_ERROR(CloseOlderGenerations());
+#endif
+  ASSIGN_OR_RETURN(const std::vector<ManifestFile> all, ListManifests(files_, folder_));
+  std::vector<std::string> warnings;
+  Status newest;
+  for (auto file = all.rbegin(); file != all.rend(); ++file) {
+    if (file->closed) continue;
+    Result<RestoredCheckpoint> loaded = Load(file->epoch);
+    if (loaded.ok()) {
+      loaded->warnings = std::move(warnings);
+      RETURN_IF_ERROR(BeginAt(loaded->manifest.epoch.number + 1));
+      return std::optional<RestoredCheckpoint>(std::move(*loaded));
+    }
+    const Status status = loaded.status();
+    if (status.domain() != Domain::kData) return status;  // unreadable now is not damaged
+    warnings.push_back(fmt::format("{} passed over: {}", file->path, status.message()));
+    if (newest.ok()) newest = Status(status).At(file->path);
+  }
+  if (newest.ok()) {
+    RETURN_IF_ERROR(BeginAt(1));
+    return std::optional<RestoredCheckpoint>();
+  }
+  return std::move(newest).Hint(
+      "no manifest is whole: restore the folder from a backup, or rebuild under a new path");
+}
+
+Result<std::string> CheckpointStore::WriteSegment(int64_t number, std::string_view bytes) {
+  FAULT_POINT(snapshot_write);
+  const std::string name = fmt::format("segment-{}-{}", generation_, number);
+  ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, files_->Create(folder_ + "/" + name));
+  RETURN_IF_ERROR(file->Append(bytes));
+  RETURN_IF_ERROR(file->Close());
+  return name;
+}
+
+Status CheckpointStore::CreateManifest(const Manifest& manifest) {
+  FAULT_POINT(manifest_before);
+#ifndef CAUDAL_PLANT_generation_not_fenced
+  RETURN_IF_ERROR(CheckNotFenced());
+  while (!abandoned_.empty()) {
+    const std::string name = ManifestName({generation_, abandoned_.front()});
+    ASSIGN_OR_RETURN(const bool mine, files_->CreateIfAbsent(folder_ + "/" + name, kClosed));
+    if (!mine) return Fenced(generation_, folder_);
+    abandoned_.erase(abandoned_.begin());
+  }
+#endif
+  const std::string path = folder_ + "/" + ManifestName(manifest.epoch);
+  ASSIGN_OR_RETURN(const bool mine, files_->CreateIfAbsent(path, EncodeManifest(manifest)));
+  if (!mine) return Fenced(generation_, folder_);
+  return Status();
+}
+
+Status CheckpointStore::Retain(int keep) {
+  ASSIGN_OR_RETURN(const std::vector<ManifestFile> all, ListManifests(files_, folder_));
+  std::vector<const ManifestFile*> whole;
+  for (const ManifestFile& file : all) {
+    if (!file.closed) whole.push_back(&file);
+  }
+  if (static_cast<int>(whole.size()) <= keep) return Status();
+  std::set<std::string> referenced;
+  const size_t first_kept = whole.size() - static_cast<size_t>(keep);
+  for (size_t i = first_kept; i < whole.size(); ++i) {
+    ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(files_, whole[i]->path));
+    for (const NodeState& node : manifest.nodes) {
+      for (const SegmentRef& segment : node.segments) referenced.insert(segment.file);
+    }
+  }
+  const Epoch oldest = whole[first_kept]->epoch;
+  // Names of older generations stay while they are the last of theirs: they fence a zombie.
+  for (const ManifestFile& file : all) {
+    if (!file.closed && file.epoch < oldest) RETURN_IF_ERROR(files_->Remove(file.path));
+  }
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files_->List(folder_));
+  for (const FileInfo& entry : entries) {
+    const std::string name(FileName(entry.path));
+    auto segment = ParseName(name, "segment-", true);
+    if (segment && *segment < oldest && !referenced.contains(name)) {
+      RETURN_IF_ERROR(files_->Remove(entry.path));
+    }
+  }
+  return Status();
+}
+
+Result<std::vector<ManifestFile>> ListManifests(FileSystem* files, const std::string& folder) {
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files->List(folder));
+  std::vector<ManifestFile> manifests;
+  for (const FileInfo& entry : entries) {
+    auto epoch = ParseName(FileName(entry.path), "manifest-", true);
+    if (!epoch) continue;
+    ManifestFile file{*epoch, entry.path, entry.size, false};
+    if (entry.size == static_cast<int64_t>(kClosed.size())) {
+      ASSIGN_OR_RETURN(const std::string content, files->ReadAll(entry.path));
+      file.closed = content == kClosed;
+    }
+    manifests.push_back(std::move(file));
+  }
+  std::sort(manifests.begin(), manifests.end(),
+            [](const ManifestFile& a, const ManifestFile& b) { return a.epoch < b.epoch; });
+  return manifests;
+}
+
+Result<Manifest> ReadManifest(FileSystem* files, const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, files->ReadAll(path));
+  Result<Manifest> manifest = DecodeManifest(bytes);
+  if (!manifest.ok()) return manifest.status().At(path);
+  return manifest;
+}
+
+Status VerifySegments(FileSystem* files, const std::string& folder, const Manifest& manifest) {
+  std::map<std::string, std::string> cache;
+  for (const NodeState& node : manifest.nodes) {
+    for (const SegmentRef& ref : node.segments) {
+      Result<std::string> records = ReadSegment(files, folder, ref, &cache);
+      if (!records.ok()) return records.status().At("state of '" + node.id + "'");
+    }
+  }
+  return Status();
+}
+
+}  // namespace caudal

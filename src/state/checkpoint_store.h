@@ -1,0 +1,91 @@
+// CheckpointStore: the folder of one query's checkpoints: identity, generations, manifests, segments.
+//
+//   identity                       made once; names the query and the folder
+//   generation-<g>                 made by create-if-absent at each start: the highest owns the query
+//   start-<g>                      made when generation g has closed all older ones: its first epoch's number
+//   manifest-<g>-<n>               made by create-if-absent: epoch n of generation g
+//   segment-<g>-<n>                state records that manifests refer to
+//   sinks/<sink>/                  for sinks that keep an epoch's rows until Commit
+//
+// A new generation closes the one before it: it takes the manifest name that the old writer would need next,
+// so that a zombie cannot commit another epoch. One store for a job; its calls block: I/O threads only, one
+// at a time. Page: docs/formats/manifest.md.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "fs/file_system.h"
+#include "state/manifest.h"
+
+namespace caudal {
+
+// A manifest with the bytes of its segments, checked.
+struct RestoredCheckpoint {
+  Manifest manifest;
+  std::vector<std::vector<std::string>> segments;  // by node, as in manifest.nodes[i].segments
+  std::vector<std::string> warnings;               // newer manifests that were damaged and passed over
+};
+
+class CheckpointStore {
+ public:
+  // Opens or makes the folder and takes the next generation. User error if the folder belongs to another
+  // query.
+  static Result<std::unique_ptr<CheckpointStore>> Open(Env* env, FileSystem* files, std::string folder,
+                                                       std::string query);
+
+  const std::string& folder() const { return folder_; }
+  const std::string& identity() const { return identity_; }
+  int64_t generation() const { return generation_; }
+
+  // The newest manifest that is whole, with its segments; none if the query never committed. Closes all older
+  // generations. Once. Data error when there are manifests and none is whole.
+  Result<std::optional<RestoredCheckpoint>> Restore();
+
+  // Writes one segment file durably; its name is segment-<generation>-<number>.
+  Result<std::string> WriteSegment(int64_t number, std::string_view bytes);
+
+  // Makes the manifest of `manifest.epoch`. User error when a newer generation owns the query.
+  Status CreateManifest(const Manifest& manifest);
+  // Epoch `number` is given up: its manifest's name must be taken before a later one may be made.
+  void Abandon(int64_t number) { abandoned_.push_back(number); }
+
+  // Keeps the newest `keep` manifests and what they refer to; removes older ones.
+  Status Retain(int keep);
+
+ private:
+  CheckpointStore(Env* env, FileSystem* files, std::string folder, std::string query)
+      : env_(env), files_(files), folder_(std::move(folder)), query_(std::move(query)) {}
+
+  Status ClaimIdentity();
+  Status ClaimGeneration();
+  Status CheckNotFenced();
+  Status CloseOlderGenerations();
+  Status BeginAt(int64_t number);
+  Result<RestoredCheckpoint> Load(const Epoch& epoch);
+
+  Env* env_;
+  FileSystem* files_;
+  std::string folder_;
+  std::string query_;
+  std::string identity_;
+  int64_t generation_ = 0;
+  std::vector<int64_t> abandoned_;
+};
+
+// For `caudal checkpoint ls|verify|show`, which open nothing and take no generation.
+struct ManifestFile {
+  Epoch epoch;
+  std::string path;
+  int64_t bytes = 0;
+  bool closed = false;  // a name taken by a newer generation or given up: no epoch
+};
+// Oldest first.
+Result<std::vector<ManifestFile>> ListManifests(FileSystem* files, const std::string& folder);
+Result<Manifest> ReadManifest(FileSystem* files, const std::string& path);
+// Reads and checks every segment that the manifest names.
+Status VerifySegments(FileSystem* files, const std::string& folder, const Manifest& manifest);
+
+}  // namespace caudal

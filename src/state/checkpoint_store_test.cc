@@ -1,0 +1,155 @@
+#include "state/checkpoint_store.h"
+
+#include <gtest/gtest.h>
+
+#include "base/crc32c.h"
+#include "fs/memory_file_system.h"
+
+namespace caudal {
+namespace {
+
+class CheckpointStoreTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<CheckpointStore> Open(const std::string& query = "p/q") {
+    auto store = CheckpointStore::Open(&env_, &files_, "state", query);
+    EXPECT_TRUE(store.ok()) << store.status().ToString();
+    return std::move(*store);
+  }
+  // A manifest with one segment file of one table.
+  Status Commit(CheckpointStore& store, int64_t number, std::string records = "records") {
+    const std::string bytes = "CDLSEG" + std::string("\0\1", 2) + records;
+    ASSIGN_OR_RETURN(const std::string file, store.WriteSegment(number, bytes));
+    Manifest manifest;
+    manifest.identity = store.identity();
+    manifest.query = "p/q";
+    manifest.epoch = {store.generation(), number};
+    NodeState node;
+    node.id = "dedup/1";
+    node.segments = {{"keys", file, 8, static_cast<int64_t>(records.size()), Crc32c(records)}};
+    manifest.nodes = {node};
+    return store.CreateManifest(manifest);
+  }
+
+  ManualEnv env_;
+  MemoryFileSystem files_{&env_};
+};
+
+TEST_F(CheckpointStoreTest, RestoresTheNewest) {
+  auto first = Open();
+  ASSERT_FALSE(first->Restore()->has_value());
+  ASSERT_TRUE(Commit(*first, 1, "a").ok());
+  ASSERT_TRUE(Commit(*first, 2, "b").ok());
+  auto second = Open();
+  EXPECT_EQ(second->generation(), 2);
+  auto restored = second->Restore();
+  ASSERT_TRUE(restored.ok() && restored->has_value());
+  EXPECT_EQ((*restored)->manifest.epoch, (Epoch{1, 2}));
+  EXPECT_EQ((*restored)->segments[0][0], "b");
+}
+
+TEST_F(CheckpointStoreTest, AZombieCannotCommit) {
+  auto zombie = Open();
+  ASSERT_TRUE(zombie->Restore().ok());
+  ASSERT_TRUE(Commit(*zombie, 1).ok());
+  auto owner = Open();
+  ASSERT_TRUE(owner->Restore().ok());
+  const Status status = Commit(*zombie, 2);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.domain(), Domain::kUser);
+  EXPECT_TRUE(Commit(*owner, 2).ok());
+}
+
+// The window between looking for a newer generation and making the manifest: only the taken name helps.
+TEST_F(CheckpointStoreTest, AZombiePastItsCheckFindsTheNameTaken) {
+  auto zombie = Open();
+  ASSERT_TRUE(zombie->Restore().ok());
+  ASSERT_TRUE(Commit(*zombie, 1).ok());
+  auto owner = Open();
+  ASSERT_TRUE(owner->Restore().ok());
+  ASSERT_TRUE(files_.Remove("state/generation-2").ok());
+  EXPECT_FALSE(Commit(*zombie, 2).ok());
+}
+
+TEST_F(CheckpointStoreTest, AGenerationThatNeverBeganIsClosedToo) {
+  auto slow = Open();
+  auto owner = Open();
+  ASSERT_TRUE(owner->Restore().ok());
+  EXPECT_FALSE(slow->Restore().ok());
+}
+
+TEST_F(CheckpointStoreTest, AnAbandonedNumberIsTakenBeforeTheNext) {
+  auto store = Open();
+  ASSERT_TRUE(store->Restore().ok());
+  ASSERT_TRUE(Commit(*store, 1).ok());
+  store->Abandon(2);
+  ASSERT_TRUE(Commit(*store, 3).ok());
+  auto manifests = ListManifests(&files_, "state");
+  ASSERT_EQ(manifests->size(), 3u);
+  EXPECT_TRUE((*manifests)[1].closed);
+}
+
+TEST_F(CheckpointStoreTest, DamageFallsBackToTheOneBefore) {
+  auto store = Open();
+  ASSERT_TRUE(store->Restore().ok());
+  ASSERT_TRUE(Commit(*store, 1, "a").ok());
+  ASSERT_TRUE(Commit(*store, 2, "b").ok());
+  const std::string whole = *files_.ReadAll("state/manifest-1-2");
+  for (const std::string& damaged :
+       {std::string(), whole.substr(0, whole.size() - 1), whole.substr(0, 40) + "x" + whole.substr(41)}) {
+    files_.Overwrite("state/manifest-1-2", damaged);
+    auto again = Open()->Restore();
+    ASSERT_TRUE(again.ok() && again->has_value()) << again.status().ToString();
+    EXPECT_EQ((*again)->manifest.epoch.number, 1);
+    EXPECT_EQ((*again)->warnings.size(), 1u);
+  }
+  files_.Overwrite("state/segment-1-1", "CDLSEG" + std::string("\0\1", 2) + "A");
+  EXPECT_EQ(Open()->Restore().status().domain(), Domain::kData);
+}
+
+TEST_F(CheckpointStoreTest, RefusesAnotherQuerysFolder) {
+  Open();
+  const auto other = CheckpointStore::Open(&env_, &files_, "state", "p/other");
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.status().message(), "checkpoint folder 'state' belongs to query 'p/q', not 'p/other'");
+}
+
+TEST_F(CheckpointStoreTest, KeepsWhatIsReferenced) {
+  auto store = Open();
+  ASSERT_TRUE(store->Restore().ok());
+  for (int64_t number = 1; number <= 5; ++number) ASSERT_TRUE(Commit(*store, number).ok());
+  ASSERT_TRUE(store->Retain(2).ok());
+  EXPECT_EQ(ListManifests(&files_, "state")->size(), 2u);
+  EXPECT_FALSE(*files_.Exists("state/segment-1-3"));
+  EXPECT_TRUE(*files_.Exists("state/segment-1-4"));
+  EXPECT_TRUE(VerifySegments(&files_, "state", *ReadManifest(&files_, "state/manifest-1-4")).ok());
+}
+
+TEST(Manifest, SurvivesItsEncoding) {
+  Manifest manifest;
+  manifest.identity = "id";
+  manifest.query = "p/q";
+  manifest.epoch = {3, 17};
+  manifest.previous = {2, 16};
+  NodeState node;
+  node.id = "clicks";
+  node.label = "Scan";
+  node.fingerprint = "f";
+  node.tables = {{"keys", "v1"}};
+  node.segments = {{"keys", "segment-3-17", 8, 100, 7}};
+  node.watermark = {5, 6};
+  node.rows_in = {10, 11};
+  node.rows_out = 12;
+  node.fates = {{"late", "watermark", 3}};
+  node.splits = {{"a.json\xff", 1, "{\"offset\":3}", 99, true}};
+  node.enumerator = "e";
+  node.committables = {{"{}", 1, 2, 3}};
+  manifest.nodes = {node, NodeState{}};
+  const std::string bytes = EncodeManifest(manifest);
+  auto decoded = DecodeManifest(bytes);
+  ASSERT_TRUE(decoded.ok()) << decoded.status().ToString();
+  EXPECT_EQ(*decoded, manifest);
+  for (size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(DecodeManifest(bytes.substr(0, size)).ok());
+}
+
+}  // namespace
+}  // namespace caudal
