@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/changelog.h"
 #include "api/sink.h"
 #include "api/source.h"
 #include "api/table.h"
@@ -52,6 +53,14 @@ class Connector {
   virtual std::vector<Field> metadata() const { return {}; }
   virtual bool can_read() const { return false; }
   virtual bool can_write() const { return false; }
+  // What the planner asks before anything runs: the row kinds that reading the table gives (from its options:
+  // 'feed.changelog', a CDC format), and those that a sink made for it will accept().
+  virtual Result<ChangelogKinds> source_changelog(const Table& table) const {
+    return ChangelogKinds::InsertOnly();
+  }
+  virtual Result<ChangelogKinds> sink_changelog(const Table& table) const {
+    return ChangelogKinds::InsertOnly();
+  }
   virtual Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
                                                      const ConnectorContext& context) const;
   virtual Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const;
