@@ -18,7 +18,7 @@ LAYERS = {
     "api": 5, "iceberg": 5,
     "sql": 6, "op": 6, "connect": 6, "pipeline": 6, "ops": 6,
     "run": 7,
-    "watch": 8,
+    "watch": 8, "drill": 8,
     "server": 9,
 }
 # The generators' expected totals must not come out of the code that they check.
@@ -42,7 +42,7 @@ def related(a, b):
 def keywords(arguments):
     lists, current = {}, None
     for word in arguments.split():
-        if word in ("DEPS", "LIBS", "TEST_LIBS"):
+        if word in ("DEPS", "LIBS", "TEST_LIBS", "DIRS"):
             current = lists.setdefault(word, [])
         elif current is not None:
             current.append(word)
