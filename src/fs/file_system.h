@@ -21,9 +21,9 @@ struct FileInfo {
   std::string path;
   int64_t size = 0;
   int64_t modified_micros = 0;  // wall clock
-  int64_t changed_micros = 0;   // when it was last written, renamed or re-owned; 0 = unknown
   uint64_t identity = 0;        // differs when a file was replaced under the same name (inode); 0 = unknown
   bool is_directory = false;
+  int64_t changed_micros = 0;  // when it was last written, renamed or re-owned; 0 = unknown
 };
 
 // Written once, from start to end, by one thread at a time. Dropping it unclosed leaves a file that
