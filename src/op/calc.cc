@@ -1,0 +1,86 @@
+#include "op/calc.h"
+
+#include <algorithm>
+
+#include "op/row_lists.h"
+
+namespace caudal {
+
+Calc::Calc(CalcNode node, const Schema& input, const Schema& output) : node_(std::move(node)) {
+  for (int i = static_cast<int>(node_.projections.size()); i < output.size(); ++i) {
+    const std::optional<int> hidden = input.Find(output[i].name);
+    CHECK(hidden.has_value());
+    node_.projections.push_back(Expr::Column(*hidden, output[i].name, output[i].type));
+  }
+}
+
+Status Calc::Open(const OperatorContext& context) {
+  evaluator_ = Evaluator(context.evaluator);
+  env_ = context.env;
+  for (const CalcNode::Filter& filter : node_.filters) {
+    filtered_.push_back(context.fates->Get(Fate::kFiltered, filter.name));
+  }
+  return Status();
+}
+
+bool Calc::Filter(const Chunk& chunk, RowErrors& errors) {
+  RowSet rows = chunk.rows();
+  for (size_t f = 0; f < node_.filters.size(); ++f) {
+    passed_.clear();
+    const size_t failed = errors.size();
+    evaluator_.Filter(node_.filters[f].condition, chunk, rows, errors, &passed_);
+    *filtered_[f] +=
+        rows.count - static_cast<int64_t>(passed_.size()) - static_cast<int64_t>(errors.size() - failed);
+    kept_.swap(passed_);
+    rows = {kept_.data(), static_cast<int32_t>(kept_.size())};
+  }
+  return !node_.filters.empty() && rows.count < chunk.size();
+}
+
+void Calc::RejectErrors(const Chunk& chunk, const RowErrors& errors, Output& out) {
+  if (errors.empty()) return;
+  std::vector<uint16_t> rows;
+  std::vector<std::string> messages;
+  for (const RowErrors::Entry& entry : errors.entries()) {
+    rows.push_back(static_cast<uint16_t>(entry.row));
+    messages.push_back(entry.message);
+  }
+  RejectRows(chunk, std::move(rows), Fate::kDead, "expression", std::move(messages), out);
+}
+
+Result<Progress> Calc::OnChunk(int port, const Chunk& chunk, Output& out) {
+  evaluator_.set_now_millis(env_->NowMillis());
+  RowErrors errors;
+  SelectionPtr selection = chunk.selection();
+#ifdef CAUDAL_PLANT_selection_ignored
+  Filter(chunk, errors);
+#else
+  if (Filter(chunk, errors)) selection = MakeSelection(std::move(kept_));
+#endif
+  Chunk rest = chunk.WithSelection(selection);
+  const size_t stopped = errors.size();
+
+  std::vector<ColumnPtr> columns;
+  columns.reserve(node_.projections.size());
+  if (!rest.empty()) {
+    for (const Expr& projection : node_.projections) {
+      columns.push_back(evaluator_.Eval(projection, rest, rest.rows(), errors));
+    }
+  }
+  if (errors.size() > stopped) {
+    // Rare: leave out the rows whose projection failed.
+    std::vector<uint16_t> good;
+    for (int32_t i = 0; i < rest.size(); ++i) {
+      const int32_t row = rest.rows()[i];
+      const bool failed = std::any_of(errors.entries().begin(), errors.entries().end(),
+                                      [row](const RowErrors::Entry& entry) { return entry.row == row; });
+      if (!failed) good.push_back(static_cast<uint16_t>(row));
+    }
+    rest = rest.WithSelection(MakeSelection(std::move(good)));
+  }
+  RejectErrors(chunk, errors, out);
+  if (!rest.empty()) out.Emit(rest.WithColumns(std::move(columns)));
+  return Progress::kDone;
+}
+
+}  // namespace caudal

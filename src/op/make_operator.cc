@@ -1,0 +1,30 @@
+#include "op/make_operator.h"
+
+#include "op/calc.h"
+#include "op/deduplicate.h"
+#include "op/union_all.h"
+#include "op/values.h"
+
+namespace caudal {
+namespace {
+
+const Schema& InputSchema(const Plan& plan, const PlanNode& node) {
+  return plan.nodes[static_cast<size_t>(node.inputs[0].node)].schema;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Operator>> MakeOperator(const Plan& plan, int number) {
+  const PlanNode& node = plan.nodes[static_cast<size_t>(number)];
+  if (const auto* values = node.as<ValuesNode>()) return {std::make_unique<Values>(*values, node.schema)};
+  if (node.inputs.empty()) return Status::Internal("plan node '" + node.id + "' has no input");
+  const Schema& input = InputSchema(plan, node);
+  if (const auto* calc = node.as<CalcNode>()) return {std::make_unique<Calc>(*calc, input, node.schema)};
+  if (const auto* deduplicate = node.as<DeduplicateNode>()) {
+    return {std::make_unique<Deduplicate>(*deduplicate, input, plan.batch)};
+  }
+  if (node.as<UnionNode>() != nullptr) return {std::make_unique<UnionAll>()};
+  return Status::Internal("plan node '" + node.id + "': " + std::string(node.label()) + " is no operator");
+}
+
+}  // namespace caudal

@@ -1,0 +1,130 @@
+// OperatorHarness: one operator alone: chunk literals in, text out. For tests alone.
+//
+// Emitted rows are lines "+I | …", rejected ones "late{watermark} +I | …" in the order in which they left.
+// Calls that return kMore are resumed until done; `full_after` makes the output full that often. Emitted
+// chunks are copied out of their buffers at once, as a lane's reader might see them only much later.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/operator.h"
+#include "base/env.h"
+#include "data/schema.h"
+#include "op/testing/chunk_literal.h"
+#include "op/testing/chunk_text.h"
+
+namespace caudal {
+
+class TextOutput : public Output {
+ public:
+  void Emit(Chunk chunk) override {
+    CHECK(chunk.size() <= Chunk::kMaxRows);
+    rows += chunk.size();
+    if (keep_text) text += ChunkText(chunk);
+    ++chunks;
+  }
+  void Reject(const Chunk& chunk, Rejection rejection) override {
+    text += ChunkText(chunk, fmt::format("{}{{{}}} ", FateName(rejection.fate), rejection.name));
+  }
+  bool full() const override { return full_after > 0 && chunks >= full_after; }
+
+  std::string text;
+  bool keep_text = true;
+  int64_t rows = 0;
+  int chunks = 0;
+  int full_after = 0;
+};
+
+class OperatorHarness {
+ public:
+  OperatorHarness(std::unique_ptr<Operator> op, Schema input, EvaluatorOptions evaluator = {})
+      : input_(std::move(input)), op_(std::move(op)) {
+    OperatorContext context;
+    context.env = &env_;
+    context.budget = &budget_;
+    context.fates = &fates_;
+    context.evaluator = std::move(evaluator);
+    const Status opened = op_->Open(context);
+    CHECK(opened.ok());
+  }
+
+  // The text of what left during the call.
+  std::string Rows(std::string_view literal) { return Feed(ChunkLiteral(input_, literal)); }
+  std::string Feed(const Chunk& chunk) {
+    return Run([&](Output& out) { return op_->OnChunk(0, chunk, out); });
+  }
+  std::string OnWatermark(int64_t event, int64_t processing = 0) {
+    watermark_ = {event, processing};
+    return Flush() + Run([&](Output& out) { return op_->OnWatermark(watermark_, out); });
+  }
+  std::string Flush() {
+    return Run([&](Output& out) { return op_->OnFlush(out); });
+  }
+
+  // Segments of every table, to be restored by RestoreFrom of another harness.
+  std::vector<std::string> Snapshot(StateTable::SnapshotKind kind = StateTable::SnapshotKind::kDelta) {
+    std::vector<std::string> segments;
+    for (StateTable* table : op_->state()) segments.push_back(table->Snapshot(kind));
+    return segments;
+  }
+  // `history`: what Snapshot returned, oldest first.
+  void RestoreFrom(const std::vector<std::vector<std::string>>& history, Watermark watermark,
+                   KeyGroupRange groups = {}) {
+    for (size_t t = 0; t < op_->state().size(); ++t) {
+      std::vector<std::string> segments;
+      for (const auto& snapshot : history) {
+        if (!snapshot[t].empty()) segments.push_back(snapshot[t]);
+      }
+      const Status restored = op_->state()[t]->Restore(segments, groups);
+      if (!restored.ok()) std::fputs(restored.ToString().c_str(), stderr);
+      CHECK(restored.ok());
+    }
+    watermark_ = watermark;
+    const Status status = op_->OnRestore(watermark);
+    CHECK(status.ok());
+  }
+
+  Operator& op() { return *op_; }
+  TextOutput& out() { return out_; }
+  FateCounters& fates() { return fates_; }
+  MemoryBudget& budget() { return budget_; }
+  const Watermark& watermark() const { return watermark_; }
+  int resumes() const { return resumes_; }
+  int64_t StateRows() {
+    int64_t rows = 0;
+    for (StateTable* table : op_->state()) rows += table->rows();
+    return rows;
+  }
+
+ private:
+  template <typename Call>
+  std::string Run(Call call) {
+    out_.text.clear();
+    out_.chunks = 0;
+    Result<Progress> progress = call(out_);
+    while (progress.ok() && *progress == Progress::kMore) {
+      out_.chunks = 0;
+      ++resumes_;
+      progress = op_->Resume(out_);
+    }
+    if (!progress.ok()) return progress.status().ToString();
+    return std::exchange(out_.text, "");
+  }
+
+  Schema input_;
+  ManualEnv env_;
+  MemoryBudget budget_{"test", 0};
+  FateCounters fates_;
+  TextOutput out_;
+  Watermark watermark_;
+  int resumes_ = 0;
+  std::unique_ptr<Operator> op_;
+};
+
+}  // namespace caudal

@@ -1,0 +1,143 @@
+#include "state/key_generations.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "data/column_builder.h"
+
+namespace caudal {
+namespace {
+
+struct Row {
+  std::string key;
+  int64_t time;
+  int64_t clock;
+};
+
+std::vector<uint8_t> Remember(KeyGenerations& table, const std::vector<Row>& rows) {
+  ColumnBuilder builder(Type::String());
+  std::vector<int64_t> times, clocks;
+  for (const Row& row : rows) {
+    builder.AppendString(row.key);
+    times.push_back(row.time);
+    clocks.push_back(row.clock);
+  }
+  const Chunk chunk({builder.Finish()}, static_cast<int32_t>(rows.size()));
+  RowKeys keys;
+  keys.Encode(chunk, {0}, chunk.rows());
+  std::vector<uint8_t> is_new;
+  table.Remember(keys, times, clocks, &is_new);
+  return is_new;
+}
+
+std::string Uuid(uint64_t n) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%08x-0000-4000-8000-%012x", static_cast<unsigned>(n * 2654435761u),
+                static_cast<unsigned>(n));
+  return text;
+}
+
+TEST(KeyGenerations, KeyIsKnownUntilItsRetentionHasPassed) {
+  KeyGenerations table("keys", "STRING", 100);
+  EXPECT_EQ(Remember(table, {{"a", 1000, 0}, {"a", 1001, 1000}, {"a", 2000, 1099}, {"b", 1000, 0}}),
+            (std::vector<uint8_t>{1, 0, 0, 1}));
+  // At first time + retain the key is new again, and its retention starts anew.
+  EXPECT_EQ(Remember(table, {{"a", 1500, 1100}, {"a", 1600, 1599}, {"a", 1700, 1600}}),
+            (std::vector<uint8_t>{1, 0, 1}));
+}
+
+TEST(KeyGenerations, ExpiryDropsWhatNoClockCanReach) {
+  KeyGenerations table("keys", "STRING", 100);
+  Remember(table, {{Uuid(1), 1000, 0}, {Uuid(2), 1024, 0}, {Uuid(3), 1025, 0}});
+  EXPECT_EQ(table.rows(), 3);
+  table.Expire({1123, 0});
+  EXPECT_EQ(table.rows(), 3);
+  table.Expire({1124, 0});  // 1000 … 1024 share a generation of 25 ms
+  EXPECT_EQ(table.rows(), 1);
+  table.Expire({Watermark::kEnd, 0});
+  EXPECT_EQ(table.rows(), 0);
+  EXPECT_LT(table.bytes(), 64);
+}
+
+TEST(KeyGenerations, FewGenerationsHoweverSparseTheTimes) {
+  KeyGenerations table("keys", "STRING", 1000);
+  for (int i = 0; i < 2000; ++i) Remember(table, {{Uuid(static_cast<uint64_t>(i)), i * 100'000, 0}});
+  EXPECT_LE(table.generation_count(), 8u);
+  EXPECT_EQ(Remember(table, {{Uuid(1), 5, 0}, {Uuid(1999), 5, 0}}), (std::vector<uint8_t>{0, 0}));
+}
+
+TEST(KeyGenerations, DamageIsADataError) {
+  KeyGenerations table("keys", "STRING", 100);
+  Remember(table, {{Uuid(1), 1000, 0}, {"short", 1000, 0}});
+  const std::string segment = table.Snapshot(StateTable::SnapshotKind::kDelta);
+  for (size_t size = 1; size < segment.size(); ++size) {
+    KeyGenerations other("keys", "STRING", 100);
+    const Status status = other.Restore({segment.substr(0, size)}, {});
+    EXPECT_TRUE(status.ok() || status.domain() == Domain::kData);
+  }
+  KeyGenerations other("keys", "STRING", 100);
+  EXPECT_EQ(other.Restore({"KGEN\x09"}, {}).ToString(),
+            "error[data]: state table 'keys': segment format 9 is not known\n"
+            "  hint: restore it with the release that wrote it, or a newer one");
+}
+
+// Against a map, with snapshots of both kinds, restores and expiry at every step.
+TEST(KeyGenerations, RandomOperationsAgreeWithAMap) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    std::mt19937_64 random(seed);
+    const int64_t retain = static_cast<int64_t>(random() % 500) + 1;
+    auto table = std::make_unique<KeyGenerations>("keys", "STRING", retain);
+    std::map<std::string, int64_t> model;  // key → first time
+    std::vector<std::string> segments;
+    int64_t watermark = 0;
+    for (int step = 0; step < 60; ++step) {
+      std::vector<Row> rows;
+      std::vector<uint8_t> expected;
+      for (size_t i = 0; i < random() % 40; ++i) {
+        const uint64_t n = random() % 50;
+        Row row{n % 3 == 0 ? "key" + std::to_string(n) : Uuid(n), 0, 0};
+        row.clock = watermark + static_cast<int64_t>(random() % 50);
+        row.time = row.clock + 1 + static_cast<int64_t>(random() % 200);
+        const auto found = model.find(row.key);
+        expected.push_back(found == model.end() || row.clock >= found->second + retain);
+        if (expected.back() != 0) model[row.key] = row.time;
+        rows.push_back(row);
+      }
+      ASSERT_EQ(Remember(*table, rows), expected) << "seed " << seed << " step " << step;
+      watermark += static_cast<int64_t>(random() % 60);
+      table->Expire({watermark, 0});
+      if (random() % 3 == 0) {
+        const bool full = random() % 4 == 0;
+        std::string segment =
+            table->Snapshot(full ? StateTable::SnapshotKind::kFull : StateTable::SnapshotKind::kDelta);
+        if (full) segments.clear();
+        if (!segment.empty()) segments.push_back(std::move(segment));
+        if (random() % 2 == 0) {
+          table = std::make_unique<KeyGenerations>("keys", "STRING", retain);
+          ASSERT_TRUE(table->Restore(segments, {}).ok());
+        }
+      }
+    }
+  }
+}
+
+TEST(KeyGenerations, RescaleKeepsEachKeyInOneRange) {
+  KeyGenerations whole("keys", "STRING", 1000);
+  std::vector<Row> rows;
+  for (uint64_t i = 0; i < 5000; ++i) rows.push_back({Uuid(i), 10, 0});
+  for (size_t at = 0; at < rows.size(); at += 1000) {
+    Remember(whole, std::vector<Row>(rows.begin() + static_cast<std::ptrdiff_t>(at),
+                                     rows.begin() + static_cast<std::ptrdiff_t>(at + 1000)));
+  }
+  const std::vector<std::string> segments = {whole.Snapshot(StateTable::SnapshotKind::kFull)};
+  KeyGenerations low("keys", "STRING", 1000), high("keys", "STRING", 1000);
+  ASSERT_TRUE(low.Restore(segments, {0, 49}).ok());
+  ASSERT_TRUE(high.Restore(segments, {50, 127}).ok());
+  EXPECT_GT(low.rows(), 1000);
+  EXPECT_EQ(low.rows() + high.rows(), whole.rows());
+}
+
+}  // namespace
+}  // namespace caudal

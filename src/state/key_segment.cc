@@ -1,0 +1,89 @@
+#include "state/key_segment.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace caudal {
+namespace {
+
+constexpr double kFill = 0.8;
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kArenaPage = size_t{64} << 10;
+
+}  // namespace
+
+KeySegment::KeySegment(int64_t keys, int64_t base) : base_(base), limit_(keys) {
+  bucket_count_ = static_cast<size_t>(static_cast<double>(keys) / (kSlots * kFill)) + 1;
+  // Anonymous pages come zeroed when first touched, which spreads the cost over the inserts.
+  void* pages = mmap(nullptr, bucket_count_ * sizeof(Bucket), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  CHECK(pages != MAP_FAILED);
+  if (bucket_count_ * sizeof(Bucket) >= kHugePage) {
+    // Only a wish: without huge pages it is slower, not wrong.
+    (void)madvise(pages, bucket_count_ * sizeof(Bucket), MADV_HUGEPAGE);
+  }
+  buckets_ = static_cast<Bucket*>(pages);
+  bytes_ = static_cast<int64_t>(bucket_count_ * sizeof(Bucket));
+}
+
+KeySegment::~KeySegment() { munmap(buckets_, bucket_count_ * sizeof(Bucket)); }
+
+char* KeySegment::Allocate(size_t size) {
+  if (size > arena_left_) {
+    const size_t page = std::max(size, kArenaPage);
+    arena_.push_back(std::make_unique<char[]>(page));
+    arena_left_ = page;
+    bytes_ += static_cast<int64_t>(page);
+  }
+  // Pages fill from their end, so that one number says both how much is left and where.
+  arena_left_ -= size;
+  return arena_.back().get() + arena_left_;
+}
+
+bool KeySegment::Find(std::string_view key, uint64_t hash, int64_t* time) const {
+  const bool uuid = IsUuid(key);
+  Key wanted{hash, 0};
+  if (uuid) std::memcpy(&wanted, key.data() + 1, sizeof(wanted));
+  bool found = false;
+  for (size_t b = Home(hash);; b = b + 1 == bucket_count_ ? 0 : b + 1) {
+    const Bucket& bucket = buckets_[b];
+    for (int i = 0; i < kSlots; ++i) {
+      if ((bucket.used >> i & 1) == 0) return found;  // slots fill in order: nothing runs over from here
+      if (bucket.fingerprints[i] != Fingerprint(hash) || bucket.keys[i].first != wanted.first) continue;
+      const bool in_arena = (bucket.used >> (i + kArenaBit) & 1) != 0;
+      if (in_arena == uuid) continue;
+      if (uuid ? bucket.keys[i].second != wanted.second : ArenaKey(bucket.keys[i]) != key) continue;
+      const int64_t at = base_ + bucket.offsets[i];
+      *time = found ? std::max(*time, at) : at;
+      found = true;
+    }
+  }
+}
+
+void KeySegment::Insert(std::string_view key, uint64_t hash, int64_t time) {
+  Key stored{hash, 0};
+  const bool uuid = IsUuid(key);
+  if (uuid) {
+    std::memcpy(&stored, key.data() + 1, sizeof(stored));
+  } else {
+    const uint32_t size = static_cast<uint32_t>(key.size());
+    char* at = Allocate(sizeof(size) + size);
+    std::memcpy(at, &size, sizeof(size));
+    std::memcpy(at + sizeof(size), key.data(), size);
+    stored.second = reinterpret_cast<uint64_t>(at);
+  }
+  size_t b = Home(hash);
+  while ((buckets_[b].used & 7) == 7) b = b + 1 == bucket_count_ ? 0 : b + 1;
+  Bucket& bucket = buckets_[b];
+  const int slot = __builtin_ctz(~static_cast<unsigned>(bucket.used));
+  bucket.used = static_cast<uint8_t>(bucket.used | 1 << slot | (uuid ? 0 : 1 << (slot + kArenaBit)));
+  bucket.fingerprints[slot] = Fingerprint(hash);
+  bucket.offsets[slot] = static_cast<uint32_t>(time - base_);
+  bucket.keys[slot] = stored;
+  ++size_;
+}
+
+}  // namespace caudal

@@ -1,0 +1,97 @@
+// KeySegment: a fixed-size set of keys, each with a time: what KeyGenerations is made of.
+//
+// A bucket is one cache line of three keys; a full bucket runs over into the next. Never rehashed, nothing
+// removed; memory is lazily faulted in, in huge pages where the kernel has them. A UUID key sits in the line
+// itself, any other key's bytes in an arena. One thread.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace caudal {
+
+class KeySegment {
+ public:
+  // `keys`: how many it shall hold. Times are kept as offsets from `base`.
+  KeySegment(int64_t keys, int64_t base);
+  ~KeySegment();
+  KeySegment(const KeySegment&) = delete;
+  KeySegment& operator=(const KeySegment&) = delete;
+
+  bool full() const { return size_ >= limit_; }
+  int64_t size() const { return size_; }
+  int64_t bytes() const { return bytes_; }
+
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&buckets_[Home(hash)]); }
+  // The latest time under which the key stands here, if it does.
+  bool Find(std::string_view key, uint64_t hash, int64_t* time) const;
+  // REQUIRES: !full(), 0 <= time - base < 2^32.
+  void Insert(std::string_view key, uint64_t hash, int64_t time);
+
+  // Calls visit(key, time) for each entry; the key's bytes live for that call only.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    char uuid[kUuidKey] = {2};
+    for (size_t b = 0; b < bucket_count_; ++b) {
+      const Bucket& bucket = buckets_[b];
+      for (int i = 0; i < kSlots; ++i) {
+        if ((bucket.used >> i & 1) == 0) continue;
+        std::string_view key;
+        if (bucket.used >> (i + kArenaBit) & 1) {
+          key = ArenaKey(bucket.keys[i]);
+        } else {
+          std::memcpy(uuid + 1, &bucket.keys[i], sizeof(Key));
+          key = {uuid, kUuidKey};
+        }
+        visit(key, base_ + bucket.offsets[i]);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kSlots = 3;
+  static constexpr int kArenaBit = 4;     // bit i + 4 of Bucket::used: key i is in the arena
+  static constexpr size_t kUuidKey = 17;  // a RowKey that is one UUID column: its tag and 16 bytes
+  static constexpr char kUuidTag = 2;
+
+  // 16 bytes of a UUID, or the hash and a pointer to length (4 bytes) and bytes.
+  struct Key {
+    uint64_t first;
+    uint64_t second;
+  };
+  struct alignas(64) Bucket {
+    uint8_t used;  // bits 0–2: slot taken; bits 4–6: its key is in the arena
+    uint8_t fingerprints[kSlots];
+    uint32_t offsets[kSlots];
+    Key keys[kSlots];
+  };
+  static_assert(sizeof(Bucket) == 64);
+
+  // The hash's top bits name the key group, so the bucket comes from the bits below.
+  size_t Home(uint64_t hash) const {
+    return static_cast<size_t>((hash & 0xffffffffu) * static_cast<uint64_t>(bucket_count_) >> 32);
+  }
+  static uint8_t Fingerprint(uint64_t hash) { return static_cast<uint8_t>(hash >> 32); }
+  static bool IsUuid(std::string_view key) { return key.size() == kUuidKey && key[0] == kUuidTag; }
+  static std::string_view ArenaKey(const Key& key) {
+    const char* at = reinterpret_cast<const char*>(key.second);
+    uint32_t size;
+    std::memcpy(&size, at, sizeof(size));
+    return {at + sizeof(size), size};
+  }
+  char* Allocate(size_t size);
+
+  int64_t base_;
+  int64_t limit_;
+  int64_t size_ = 0;
+  int64_t bytes_ = 0;
+  size_t bucket_count_;
+  Bucket* buckets_;
+  std::vector<std::unique_ptr<char[]>> arena_;
+  size_t arena_left_ = 0;
+};
+
+}  // namespace caudal
