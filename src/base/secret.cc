@@ -17,14 +17,14 @@ struct Known {
   std::vector<std::string> values;  // longest first, so that no part of a longer one stays
 };
 
-Known& State() {
+Known& KnownSecrets() {
   static Known* known = new Known();
   return *known;
 }
 
 void Remember(std::string value) {
   if (value.size() < kShortestSecret) return;
-  Known& known = State();
+  Known& known = KnownSecrets();
   std::lock_guard lock(known.mutex);
   if (std::find(known.values.begin(), known.values.end(), value) != known.values.end()) return;
   known.values.push_back(std::move(value));
@@ -55,7 +55,7 @@ Result<std::string> Secrets::Expand(std::string_view text) {
 }
 
 std::string Secrets::Redact(std::string text) {
-  Known& known = State();
+  Known& known = KnownSecrets();
   std::lock_guard lock(known.mutex);
   for (const std::string& value : known.values) {
     for (size_t at; (at = text.find(value)) != std::string::npos;) text.replace(at, value.size(), "***");

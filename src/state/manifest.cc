@@ -6,8 +6,8 @@
 namespace caudal {
 namespace {
 
-constexpr std::string_view kMagic = "CDLMANIF";
-constexpr size_t kHeader = 8 + 4 + 4 + 8;  // magic, version, CRC of the body, length of the body
+constexpr std::string_view kManifestMagic = "CDLMANIF";
+constexpr size_t kManifestHeader = 8 + 4 + 4 + 8;  // magic, version, CRC of the body, length of the body
 
 void WriteWatermark(const Watermark& watermark, ByteWriter& out) {
   out.Integer(watermark.event);
@@ -167,13 +167,15 @@ std::string EncodeManifest(const Manifest& manifest) {
   header.Integer(kManifestVersion);
   header.Integer(Crc32c(bytes));
   header.Integer(static_cast<uint64_t>(bytes.size()));
-  return std::string(kMagic) + header.Take() + bytes;
+  return std::string(kManifestMagic) + header.Take() + bytes;
 }
 
 Result<Manifest> DecodeManifest(std::string_view bytes) {
-  if (bytes.size() < kHeader) return Damaged("it has only " + std::to_string(bytes.size()) + " bytes");
-  if (!bytes.starts_with(kMagic)) return Damaged("it does not begin with the magic " + std::string(kMagic));
-  ByteReader header(bytes.substr(kMagic.size(), kHeader - kMagic.size()));
+  if (bytes.size() < kManifestHeader)
+    return Damaged("it has only " + std::to_string(bytes.size()) + " bytes");
+  if (!bytes.starts_with(kManifestMagic))
+    return Damaged("it does not begin with the magic " + std::string(kManifestMagic));
+  ByteReader header(bytes.substr(kManifestMagic.size(), kManifestHeader - kManifestMagic.size()));
   const uint32_t version = header.Integer<uint32_t>();
   const uint32_t crc = header.Integer<uint32_t>();
   const uint64_t length = header.Integer<uint64_t>();
@@ -182,7 +184,7 @@ Result<Manifest> DecodeManifest(std::string_view bytes) {
                         std::to_string(kManifestVersion))
         .Hint("run the version of caudal that wrote it, or a newer one");
   }
-  const std::string_view body = bytes.substr(kHeader);
+  const std::string_view body = bytes.substr(kManifestHeader);
   if (body.size() != length) {
     return Damaged(std::to_string(body.size()) + " bytes instead of " + std::to_string(length));
   }
