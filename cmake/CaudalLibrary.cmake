@@ -1,14 +1,21 @@
-# caudal_library(NAME [DEPS folder…] [LIBS target…])
+# caudal_library(NAME [DEPS folder…] [LIBS target…] [DIRS folder…])
 #
 # One library for the folder that calls it. DEPS is the only statement of which folders it may
 # include: CMake links by it, and tools/check_layers reads it and scans the includes.
 # A nested folder is named by its path below src/ ("connect/filesystem"); its target is caudal_connect_filesystem.
-# Sources are every *.cc of the folder; *_test.cc become the test binary NAME_test.
+# Sources are every *.cc of the folder and of DIRS below it (which belong to the same library); *_test.cc become
+# the test binary NAME_test.
 function(caudal_library name)
-  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_LIBS;DIRS" ${ARGN})
   string(REPLACE "/" "_" target ${name})
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
-  file(GLOB tests CONFIGURE_DEPENDS *_test.cc)
+  set(globs *.cc)
+  set(test_globs *_test.cc)
+  foreach(dir ${ARG_DIRS})
+    list(APPEND globs ${dir}/*.cc)
+    list(APPEND test_globs ${dir}/*_test.cc)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${globs})
+  file(GLOB tests CONFIGURE_DEPENDS ${test_globs})
   list(REMOVE_ITEM sources ${tests} ${CMAKE_CURRENT_SOURCE_DIR}/main.cc)
   set(links)
   foreach(dep ${ARG_DEPS})

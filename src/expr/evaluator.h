@@ -9,6 +9,7 @@
 
 #include "base/env.h"
 #include "data/chunk.h"
+#include "data/text/time_zone.h"
 #include "expr/expr.h"
 
 namespace caudal {
@@ -39,10 +40,12 @@ struct EvaluatorOptions {
 
 class Evaluator {
  public:
-  explicit Evaluator(EvaluatorOptions options = {}) : options_(std::move(options)) {}
+  // A zone that nobody knows counts as UTC; SET refuses it before.
+  explicit Evaluator(EvaluatorOptions options = {});
 
   const EvaluatorOptions& options() const { return options_; }
   void set_now_millis(int64_t now_millis) { options_.now_millis = now_millis; }
+  TimeZone& zone() { return zone_; }
 
   // Column of chunk.physical_rows() rows, meaningful at `rows`.
   ColumnPtr Eval(const Expr& expr, const Chunk& chunk, RowSet rows, RowErrors& errors);
@@ -52,10 +55,21 @@ class Evaluator {
               std::vector<uint16_t>* passed);
 
  private:
+  ColumnPtr EvalCall(const Expr& expr, const Chunk& chunk, RowSet rows, RowErrors& errors);
+  ColumnPtr EvalOnce(const Expr& expr, const std::vector<ColumnPtr>& args, const Chunk& chunk, RowSet rows,
+                     RowErrors& errors);
+  ColumnPtr EvalDictionary(const Expr& expr, const std::vector<ColumnPtr>& args, size_t coded,
+                           const Chunk& chunk, RowSet rows, RowErrors& errors);
+  ColumnPtr EvalStrict(const Expr& expr, const std::vector<ColumnPtr>& args, const Chunk& chunk, RowSet rows,
+                       RowErrors& errors);
+
   EvaluatorOptions options_;
+  TimeZone zone_;
 };
 
 // Value of an expression without columns: constant folding, options, tests. Data error if it fails.
 Result<Value> EvalConstant(const Expr& expr, const EvaluatorOptions& options = {});
+// Replaces every deterministic part without columns by its value; what fails stays, to fail at its rows.
+void FoldConstants(Expr* expr, const EvaluatorOptions& options = {});
 
 }  // namespace caudal

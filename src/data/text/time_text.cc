@@ -7,16 +7,16 @@ namespace caudal {
 namespace {
 
 constexpr int64_t kNanosPerSecond = 1'000'000'000;
-constexpr int64_t kPowers[] = {1,       10,        100,        1'000,       10'000,
-                               100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000};
+constexpr int64_t kNanoPowers[] = {1,       10,        100,        1'000,       10'000,
+                                   100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000};
 
-bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
+bool IsClockDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
 // Takes `least` to `most` digits from the front.
 bool TakeNumber(std::string_view* text, size_t least, size_t most, int* out) {
   size_t n = 0;
   int value = 0;
-  while (n < most && n < text->size() && IsDigit((*text)[n])) value = value * 10 + ((*text)[n++] - '0');
+  while (n < most && n < text->size() && IsClockDigit((*text)[n])) value = value * 10 + ((*text)[n++] - '0');
   if (n < least) return false;
   text->remove_prefix(n);
   *out = value;
@@ -36,14 +36,14 @@ bool TakeFraction(std::string_view* text, int precision, int32_t* nanos) {
   int value = 0;
   int kept = 0;
   size_t n = 0;
-  for (; n < text->size() && IsDigit((*text)[n]); ++n) {
+  for (; n < text->size() && IsClockDigit((*text)[n]); ++n) {
     if (kept == precision) continue;
     value = value * 10 + ((*text)[n] - '0');
     ++kept;
   }
   if (n > 9) return false;
   text->remove_prefix(n);
-  *nanos = static_cast<int32_t>(value * kPowers[9 - kept]);
+  *nanos = static_cast<int32_t>(value * kNanoPowers[9 - kept]);
   return true;
 }
 
@@ -164,7 +164,7 @@ int DaysInMonth(int64_t year, int month) {
 }
 
 int64_t TruncateTicks(int64_t ticks, int precision) {
-  const int64_t unit = precision <= 6 ? kPowers[6 - precision] : kPowers[9 - precision];
+  const int64_t unit = precision <= 6 ? kNanoPowers[6 - precision] : kNanoPowers[9 - precision];
   return unit == 1 ? ticks : FloorDivide(ticks, unit) * unit;
 }
 
@@ -276,7 +276,7 @@ size_t FormatTime(int32_t millis, int precision, char* out) {
   if (precision > 0) {
     const int digits = precision < 3 ? precision : 3;
     *to++ = '.';
-    WriteDigits(to, millis % 1000 / kPowers[3 - digits], digits);
+    WriteDigits(to, millis % 1000 / kNanoPowers[3 - digits], digits);
     to += digits;
     for (int i = digits; i < precision; ++i) *to++ = '0';
   }
@@ -293,7 +293,7 @@ size_t FormatTimestamp(int64_t ticks, int precision, char* out) {
   to = WriteClock(to, seconds - days * kSecondsPerDay);
   if (precision > 0) {
     *to++ = '.';
-    WriteDigits(to, nanos / kPowers[9 - precision], precision);
+    WriteDigits(to, nanos / kNanoPowers[9 - precision], precision);
     to += precision;
   }
   return static_cast<size_t>(to - out);
