@@ -20,8 +20,8 @@ std::optional<RowKind> FindKind(std::string_view cell) {
   return std::nullopt;
 }
 
-Result<Change> ParseChange(const std::string& line) {
-  Change change;
+Result<TextChange> ParseChange(const std::string& line) {
+  TextChange change;
   change.cells = SplitCells(line);
   const std::optional<RowKind> kind = FindKind(change.cells[0]);
   if (!kind) return Status::User(fmt::format("'{}' does not begin with a row kind", line));
@@ -30,10 +30,10 @@ Result<Change> ParseChange(const std::string& line) {
   return change;
 }
 
-std::map<std::string, std::vector<std::string>> ByKey(const std::vector<Change>& changes,
+std::map<std::string, std::vector<std::string>> ByKey(const std::vector<TextChange>& changes,
                                                       const std::vector<int>& key) {
   std::map<std::string, std::vector<std::string>> by_key;
-  for (const Change& change : changes) {
+  for (const TextChange& change : changes) {
     std::string name = key.empty() ? change.row() : "";
     for (int column : key) name += change.cells[static_cast<size_t>(column)] + "\t";
     by_key[name].push_back(change.ToString());
@@ -43,11 +43,11 @@ std::map<std::string, std::vector<std::string>> ByKey(const std::vector<Change>&
 
 }  // namespace
 
-std::string Change::row() const { return fmt::format("{}", fmt::join(cells, "\t")); }
-std::string Change::ToString() const { return fmt::format("{}\t{}", RowKindName(kind), row()); }
+std::string TextChange::row() const { return fmt::format("{}", fmt::join(cells, "\t")); }
+std::string TextChange::ToString() const { return fmt::format("{}\t{}", RowKindName(kind), row()); }
 
 Status AppendChanges(const Chunk& chunk, const Schema& schema, const EvaluatorOptions& options,
-                     std::vector<Change>* out) {
+                     std::vector<TextChange>* out) {
   Evaluator evaluator(options);
   RowErrors errors;
   std::vector<ColumnPtr> texts;
@@ -58,7 +58,7 @@ Status AppendChanges(const Chunk& chunk, const Schema& schema, const EvaluatorOp
   if (!errors.empty()) return Status::Data(errors.entries()[0].message);
   const RowSet rows = chunk.rows();
   for (int32_t i = 0; i < rows.count; ++i) {
-    Change change{chunk.kind(rows[i]), {}};
+    TextChange change{chunk.kind(rows[i]), {}};
     for (const ColumnPtr& text : texts) {
       const ColumnView<StringView> view(*text);
       change.cells.push_back(view.IsNull(rows[i]) ? "<NULL>" : EscapeCell(view[rows[i]].view()));
@@ -104,9 +104,9 @@ Result<Chunk> ParseRows(const std::vector<std::string>& lines, const Schema& sch
   return Chunk(std::move(values), count, nullptr, insert_only ? nullptr : std::move(kinds));
 }
 
-Result<std::vector<std::string>> Fold(const std::vector<Change>& changes) {
+Result<std::vector<std::string>> Fold(const std::vector<TextChange>& changes) {
   std::map<std::string, int64_t> net;
-  for (const Change& change : changes) {
+  for (const TextChange& change : changes) {
     int64_t& count = net[change.row()];
     count += IsAdd(change.kind) ? 1 : -1;
   }
@@ -119,6 +119,23 @@ Result<std::vector<std::string>> Fold(const std::vector<Change>& changes) {
   return rows;
 }
 
+Result<std::vector<TextChange>> UpsertFold(std::vector<TextChange> changes, const std::vector<int>& key) {
+  std::map<std::string, TextChange> table;
+  for (TextChange& change : changes) {
+    std::string name;
+    for (int column : key) name += change.cells[static_cast<size_t>(column)] + "\t";
+    if (IsAdd(change.kind)) {
+      change.kind = RowKind::kInsert;
+      table.insert_or_assign(std::move(name), std::move(change));
+    } else {
+      table.erase(name);
+    }
+  }
+  changes.clear();
+  for (auto& [name, change] : table) changes.push_back(std::move(change));
+  return changes;
+}
+
 std::string CompareLines(const std::vector<std::string>& expected, const std::vector<std::string>& actual) {
   if (expected == actual) return "";
   std::string text = "expected\n";
@@ -128,17 +145,17 @@ std::string CompareLines(const std::vector<std::string>& expected, const std::ve
   return text;
 }
 
-std::string CompareChanges(const std::vector<std::string>& expected, const std::vector<Change>& actual) {
+std::string CompareChanges(const std::vector<std::string>& expected, const std::vector<TextChange>& actual) {
   std::vector<std::string> lines;
-  for (const Change& change : actual) lines.push_back(change.ToString());
+  for (const TextChange& change : actual) lines.push_back(change.ToString());
   return CompareLines(expected, lines);
 }
 
-std::string CompareChangesPerKey(const std::vector<std::string>& expected, const std::vector<Change>& actual,
-                                 const std::vector<int>& per_key) {
-  std::vector<Change> wanted;
+std::string CompareChangesPerKey(const std::vector<std::string>& expected,
+                                 const std::vector<TextChange>& actual, const std::vector<int>& per_key) {
+  std::vector<TextChange> wanted;
   for (const std::string& line : expected) {
-    Result<Change> change = ParseChange(line);
+    Result<TextChange> change = ParseChange(line);
     if (!change.ok()) return change.status().ToString();
     wanted.push_back(std::move(*change));
   }

@@ -13,29 +13,33 @@
 
 namespace caudal::drill {
 
-struct Change {
+struct TextChange {
   RowKind kind = RowKind::kInsert;
   std::vector<std::string> cells;  // escaped
   std::string ToString() const;
   std::string row() const;  // the cells alone
-  bool operator==(const Change& other) const = default;
+  bool operator==(const TextChange& other) const = default;
 };
 
 // The chunk's rows as text, appended to `out`. Data error if a value has no text form.
 Status AppendChanges(const Chunk& chunk, const Schema& schema, const EvaluatorOptions& options,
-                     std::vector<Change>* out);
+                     std::vector<TextChange>* out);
 // Rows of text cells as a chunk of `schema`; the first cell may be a row kind.
 Result<Chunk> ParseRows(const std::vector<std::string>& lines, const Schema& schema,
                         const EvaluatorOptions& options);
 
 // The table after all changes, by sign, sorted. Internal error when a row is taken away that never came.
-Result<std::vector<std::string>> Fold(const std::vector<Change>& changes);
+Result<std::vector<std::string>> Fold(const std::vector<TextChange>& changes);
+
+// The same changes as a table with a primary key would hold them: what an upsert of a key replaces, and what
+// a delete removes, is added as the row that it takes away.
+Result<std::vector<TextChange>> UpsertFold(std::vector<TextChange> changes, const std::vector<int>& key);
 
 // The difference for a person, empty if none. `per_key`: columns of the upsert key: only the order of changes
 // of equal keys counts; empty vector = the whole row is the key.
-std::string CompareChanges(const std::vector<std::string>& expected, const std::vector<Change>& actual);
-std::string CompareChangesPerKey(const std::vector<std::string>& expected, const std::vector<Change>& actual,
-                                 const std::vector<int>& per_key);
+std::string CompareChanges(const std::vector<std::string>& expected, const std::vector<TextChange>& actual);
+std::string CompareChangesPerKey(const std::vector<std::string>& expected,
+                                 const std::vector<TextChange>& actual, const std::vector<int>& per_key);
 std::string CompareLines(const std::vector<std::string>& expected, const std::vector<std::string>& actual);
 
 }  // namespace caudal::drill
