@@ -12,8 +12,8 @@ namespace {
 
 std::vector<ScalarFunction> AllFunctions() {
   std::vector<ScalarFunction> all;
-  for (const auto family :
-       {ComparisonFunctions(), LogicFunctions(), ArithmeticFunctions(), ConditionalFunctions(), CastFunctions()}) {
+  for (const auto family : {ComparisonFunctions(), LogicFunctions(), ArithmeticFunctions(),
+                            ConditionalFunctions(), CastFunctions()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;
