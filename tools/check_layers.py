@@ -112,7 +112,7 @@ def owner(folder, libraries):
 def check_includes(root, path, libraries, problems):
     own = owner(path.parent.relative_to("src").as_posix(), libraries)
     if own is None:
-        problems.append(f"{path}:1: the folder of this file has no caudal_library call")
+        problems.append(f"{path.parent}:1: the folder has no caudal_library call")
         return
     text = (root / path).read_text()
     is_test = path.name.endswith("_test.cc")
@@ -144,7 +144,7 @@ def find_problems(root):
     for path in gate.files(root, "src", gate.CODE):
         if path.parent.as_posix() != "src":
             check_includes(root, path, libraries, problems)
-    return problems
+    return list(dict.fromkeys(problems))
 
 
 CLEAN = {
