@@ -4,12 +4,20 @@
 #include "op/deduplicate.h"
 #include "op/union_all.h"
 #include "op/values.h"
+#include "op/windowed_aggregate.h"
 
 namespace caudal {
 namespace {
 
 const Schema& InputSchema(const Plan& plan, const PlanNode& node) {
   return plan.nodes[static_cast<size_t>(node.inputs[0].node)].schema;
+}
+
+Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateNode& node, const Schema& input,
+                                                const Schema& output, bool batch) {
+  ASSIGN_OR_RETURN(std::unique_ptr<AccumulatorRow> accumulators,
+                   AccumulatorRow::Make(node.calls, input, node.retracting));
+  return {std::make_unique<WindowedAggregate>(node, input, output, std::move(accumulators), batch)};
 }
 
 }  // namespace
@@ -22,6 +30,9 @@ Result<std::unique_ptr<Operator>> MakeOperator(const Plan& plan, int number) {
   if (const auto* calc = node.as<CalcNode>()) return {std::make_unique<Calc>(*calc, input, node.schema)};
   if (const auto* deduplicate = node.as<DeduplicateNode>()) {
     return {std::make_unique<Deduplicate>(*deduplicate, input, plan.batch)};
+  }
+  if (const auto* aggregate = node.as<AggregateNode>(); aggregate != nullptr && aggregate->windowed) {
+    return MakeAggregate(*aggregate, input, node.schema, plan.batch);
   }
   if (node.as<UnionNode>() != nullptr) return {std::make_unique<UnionAll>()};
   return Status::Internal("plan node '" + node.id + "': " + std::string(node.label()) + " is no operator");

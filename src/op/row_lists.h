@@ -14,6 +14,10 @@ inline SelectionPtr MakeSelection(std::vector<uint16_t> rows) {
   return SelectionPtr(new Selection{std::move(rows)});
 }
 
+// Row kinds to be filled and handed to a chunk.
+using MutableRowKindsPtr = decltype(std::make_unique<std::vector<RowKind>>());
+inline MutableRowKindsPtr MakeRowKinds() { return std::make_unique<std::vector<RowKind>>(); }
+
 // Rejects the rows, if there are any, for one common reason.
 inline void RejectRows(const Chunk& chunk, std::vector<uint16_t> rows, Fate fate, std::string_view name,
                        std::vector<std::string> messages, Output& out) {

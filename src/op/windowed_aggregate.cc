@@ -1,0 +1,270 @@
+#include "op/windowed_aggregate.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "op/key_types.h"
+#include "op/lateness.h"
+#include "op/row_lists.h"
+
+namespace caudal {
+namespace {
+
+constexpr int64_t kStepNanos = 10'000'000;
+constexpr int64_t kDropsAStep = 20'000;
+
+}  // namespace
+
+WindowedAggregate::WindowedAggregate(AggregateNode node, const Schema& input, const Schema& output,
+                                     std::unique_ptr<AccumulatorRow> accumulators, bool batch)
+    : node_(std::move(node)),
+      key_types_(ColumnTypes(input, node_.keys)),
+      output_(output),
+      clock_column_(batch ? -1 : input.Find(kClockColumn).value_or(-1)),
+      accumulators_(std::move(accumulators)) {
+  for (size_t i = 0; i < key_types_.size(); ++i) key_types_[i] = output.fields[i].type;
+}
+
+Status WindowedAggregate::Open(const OperatorContext& context) {
+  TimeZone zone;
+  if (node_.window.local_time_zone) {
+    ASSIGN_OR_RETURN(zone, TimeZone::Find(context.evaluator.time_zone));
+  }
+  windows_ = std::make_unique<WindowSlices>(node_.window, std::move(zone));
+  std::string types;
+  for (const Type& type : key_types_) types += type.WithNullable(true).ToString() + ",";
+  panes_ = std::make_unique<Panes>("panes", types, windows_->Words(), accumulators_.get());
+  emitter_ = std::make_unique<WindowEmitter>(node_, key_types_, output_, accumulators_.get(), windows_.get());
+  if (node_.early_fire_delay > 0) panes_->RememberTouched();
+  fired_end_ = windows_->LastClosedEnd(Watermark::kNone);
+  env_ = context.env;
+  charge_.set_budget(context.budget);
+  absorbed_ = context.fates->Get(Fate::kAbsorbed, "Aggregate");
+  return Status();
+}
+
+std::vector<StateTable*> WindowedAggregate::state() {
+  std::vector<StateTable*> tables = {panes_.get()};
+  if (emitter_->emitted() != nullptr) tables.push_back(emitter_->emitted());
+  return tables;
+}
+
+Status WindowedAggregate::OnRestore(const Watermark& watermark) {
+  watermark_ = watermark;
+  target_ = watermark;
+  fired_end_ = windows_->LastClosedEnd(watermark.event);
+  constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+  panes_->DropBefore(windows_->FirstNeededSlice(fired_end_), kNoLimit);
+  if (emitter_->emitted() != nullptr) emitter_->emitted()->DropBefore(fired_end_ + 1, kNoLimit);
+  Charge();
+  return Status();
+}
+
+void WindowedAggregate::Charge() {
+  int64_t bytes = panes_->bytes();
+  if (emitter_->emitted() != nullptr) bytes += emitter_->emitted()->bytes();
+  charge_.Set(bytes);
+}
+
+bool WindowedAggregate::FirstOpenWindow(int64_t slice, int64_t clock, int64_t* from_end) {
+  if (clock != cached_clock_) {
+    cached_clock_ = clock;
+    cached_closed_ = windows_->LastClosedEnd(clock);
+  }
+  *from_end = Panes::kAllEnds;
+  if (windows_->LastEnd(slice) <= cached_closed_) return false;
+  // Windows that have been fired ask for no pane any more; the others must not see the row.
+  if (windows_->FirstEnd(slice) <= cached_closed_ && cached_closed_ > fired_end_) {
+    *from_end = windows_->NextEnd(cached_closed_);
+  }
+  return true;
+}
+
+void WindowedAggregate::Assign(const Chunk& chunk, Output& out) {
+  const RowSet rows = chunk.rows();
+  const TimeColumn time(*chunk.column(node_.window.time_column));
+  const ClockColumn clock(clock_column_ < 0 ? nullptr : chunk.column(clock_column_).get());
+  accepted_.clear();
+  slices_.clear();
+  from_ends_.clear();
+  std::vector<uint16_t> late, closed, timeless;
+  for (int32_t i = 0; i < rows.count; ++i) {
+    const uint16_t row = static_cast<uint16_t>(rows[i]);
+    if (time.IsNull(row)) {
+      timeless.push_back(row);
+      continue;
+    }
+    const int64_t at = time[row];
+    const int64_t slice = windows_->SliceOf(at);
+    const int64_t last_end = windows_->LastEnd(slice);
+    int64_t from_end = Panes::kAllEnds;
+    if (last_end < windows_->FirstEnd(slice)) {
+      ++*absorbed_;  // between two windows
+    } else if (clock[row] >= at && !FirstOpenWindow(slice, clock[row], &from_end)) {
+      late.push_back(row);
+    } else if (last_end <= fired_end_) {
+      closed.push_back(row);  // in time by its own split, which the others did not wait for
+    } else {
+      accepted_.push_back(row);
+      slices_.push_back(slice);
+      from_ends_.push_back(from_end);
+    }
+  }
+  RejectNullTime(chunk, std::move(timeless), out);
+  RejectLate(chunk, std::move(late), out);
+  RejectRows(chunk, std::move(closed), Fate::kLate, "idle",
+             {"the row's windows were closed while its split was idle"}, out);
+}
+
+Result<Progress> WindowedAggregate::OnChunk(int port, const Chunk& chunk, Output& out) {
+  Assign(chunk, out);
+#ifdef CAUDAL_PLANT_selection_ignored
+  const RowSet accepted = {nullptr, static_cast<int32_t>(accepted_.size())};
+#else
+  const RowSet accepted = {accepted_.data(), static_cast<int32_t>(accepted_.size())};
+#endif
+  keys_.Encode(chunk, node_.keys, accepted);
+  panes_->Locate(keys_, slices_, from_ends_, &rows_);
+  accumulators_->Update(rows_.data(), chunk, accepted);
+  *absorbed_ += accepted.count;
+  Charge();
+  return Progress::kDone;
+}
+
+bool WindowedAggregate::NextWindow(int64_t* end) const {
+  int64_t slice;
+  int64_t from = std::numeric_limits<int64_t>::min();
+  while (panes_->NextSlice(from, &slice)) {
+    *end = std::max(windows_->FirstEnd(slice), windows_->NextEnd(fired_end_));
+    if (*end <= windows_->LastEnd(slice)) return true;
+    from = slice + 1;
+  }
+  return false;
+}
+
+void WindowedAggregate::StartFiring(int64_t end) {
+  firing_end_ = end;
+  firing_.clear();
+  firing_at_ = 0;
+  cursor_ = {};
+  // Either look at every key, or collect the keys of the window's slices, whichever are fewer.
+  int64_t listed = 0;
+  int64_t slice;
+  for (int64_t from = windows_->FirstSlice(end); panes_->NextSlice(from, &slice) && slice < end;
+       from = slice + 1) {
+    listed += static_cast<int64_t>(panes_->slice_panes(slice).size());
+  }
+  firing_walks_ = listed >= panes_->key_count();
+  if (firing_walks_) return;
+  for (int64_t from = windows_->FirstSlice(end); panes_->NextSlice(from, &slice) && slice < end;
+       from = slice + 1) {
+    for (const Panes::Owned& pane : panes_->slice_panes(slice)) firing_.push_back(pane.entry);
+  }
+  std::sort(firing_.begin(), firing_.end(),
+            [this](const KeyEntry* a, const KeyEntry* b) { return panes_->Before(a, b); });
+  firing_.erase(std::unique(firing_.begin(), firing_.end()), firing_.end());
+}
+
+bool WindowedAggregate::FireSome(Output& out) {
+  bool done;
+  auto fire = [&](KeyEntry* entry) {
+    emitter_->Add(panes_->key(*entry), entry->hash, panes_->panes(*entry), firing_end_);
+  };
+  if (firing_walks_) {
+    done = panes_->Walk(&cursor_, [&](KeyEntry* entry) {
+      if (emitter_->batch_full()) return false;
+      fire(entry);
+      return true;
+    });
+  } else {
+    while (firing_at_ < firing_.size() && !emitter_->batch_full()) fire(firing_[firing_at_++]);
+    done = firing_at_ == firing_.size();
+  }
+  emitter_->Flush(watermark_.event, out);
+  return done;
+}
+
+bool WindowedAggregate::FireEarly(Output& out) {
+  // All open windows over the touched slices of a key, each once, oldest first.
+  while (early_at_ < early_.size() && !emitter_->batch_full()) {
+    KeyEntry* entry = early_[early_at_].entry;
+    int64_t next = windows_->NextEnd(fired_end_);
+    for (; early_at_ < early_.size() && early_[early_at_].entry == entry; ++early_at_) {
+      const int64_t slice = early_[early_at_].slice;
+      int64_t end = std::max(next, windows_->FirstEnd(slice));
+      for (; end <= windows_->LastEnd(slice); end = windows_->NextEnd(end)) {
+        emitter_->Add(panes_->key(*entry), entry->hash, panes_->panes(*entry), end);
+      }
+      next = std::max(next, end);
+    }
+  }
+  emitter_->Flush(watermark_.event, out);
+  return early_at_ == early_.size();
+}
+
+bool WindowedAggregate::EarlyFireDue() const {
+  const int64_t delay = node_.early_fire_delay;
+  return delay > 0 && target_.event != Watermark::kEnd && watermark_.processing != Watermark::kNone &&
+         target_.processing / delay > watermark_.processing / delay;
+}
+
+Progress WindowedAggregate::Continue(Output& out) {
+  const int64_t start = env_->SteadyNanos();
+  const int64_t closed = windows_->LastClosedEnd(target_.event);
+  while (phase_ != Phase::kIdle) {
+    if (out.full() || env_->SteadyNanos() - start > kStepNanos) return Progress::kMore;
+    switch (phase_) {
+      case Phase::kNextWindow: {
+        int64_t end;
+        if (NextWindow(&end) && end <= closed) {
+          StartFiring(end);
+          phase_ = Phase::kFire;
+        } else {
+          fired_end_ = std::max(fired_end_, closed);
+          phase_ = Phase::kIdle;
+          if (EarlyFireDue()) {
+            early_ = panes_->TakeTouched();
+            early_at_ = 0;
+            phase_ = Phase::kEarly;
+          }
+        }
+        break;
+      }
+      case Phase::kFire:
+        if (FireSome(out)) {
+          fired_end_ = firing_end_;
+          phase_ = Phase::kDrop;
+        }
+        break;
+      case Phase::kDrop: {
+        bool dropped = panes_->DropBefore(windows_->FirstNeededSlice(fired_end_), kDropsAStep);
+        if (emitter_->emitted() != nullptr) {
+          dropped = emitter_->emitted()->DropBefore(fired_end_ + 1, kDropsAStep) && dropped;
+        }
+        if (dropped) phase_ = Phase::kNextWindow;
+        break;
+      }
+      case Phase::kEarly:
+        if (FireEarly(out)) {
+          early_.clear();
+          phase_ = Phase::kIdle;
+        }
+        break;
+      case Phase::kIdle:
+        break;
+    }
+  }
+  watermark_ = target_;
+  Charge();
+  return Progress::kDone;
+}
+
+Result<Progress> WindowedAggregate::OnWatermark(const Watermark& watermark, Output& out) {
+  target_ = watermark;
+  phase_ = Phase::kNextWindow;
+  return Continue(out);
+}
+
+Result<Progress> WindowedAggregate::Resume(Output& out) { return Continue(out); }
+
+}  // namespace caudal

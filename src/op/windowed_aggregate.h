@@ -1,0 +1,92 @@
+// WindowedAggregate: GROUP BY a window. Each row goes to one pane, that of its key and slice, however many
+// windows lie over it; a window is fired, once, when the watermark (or kEnd) has passed its end, from the
+// panes that it covers, keys in the order of their hashes.
+//
+// A row that is late for all its windows is rejected; one that is late for some counts in the others only,
+// whether or not those have been fired here: which windows it is in depends on its own clock alone. With an
+// early-fire delay, windows that changed are also emitted, as updates, whenever processing time passes a
+// multiple of the delay. Firing is done in steps, between which the runtime may do other things.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/operator.h"
+#include "api/plan_node.h"
+#include "data/row_key.h"
+#include "data/schema.h"
+#include "op/accumulator_row.h"
+#include "op/state_charge.h"
+#include "op/window_emitter.h"
+#include "op/window_slices.h"
+#include "state/panes.h"
+
+namespace caudal {
+
+class WindowedAggregate : public Operator {
+ public:
+  // `batch`: nothing is late.
+  WindowedAggregate(AggregateNode node, const Schema& input, const Schema& output,
+                    std::unique_ptr<AccumulatorRow> accumulators, bool batch);
+
+  Status Open(const OperatorContext& context) override;
+  Status OnRestore(const Watermark& watermark) override;
+  Result<Progress> OnChunk(int port, const Chunk& chunk, Output& out) override;
+  Result<Progress> OnWatermark(const Watermark& watermark, Output& out) override;
+  Result<Progress> Resume(Output& out) override;
+  std::vector<StateTable*> state() override;
+  bool passes_rows() const override { return false; }
+
+ private:
+  enum class Phase : uint8_t { kIdle, kNextWindow, kFire, kDrop, kEarly };
+
+  // Sorts the chunk's rows into accepted_, slices_ and from_ends_; rejects the others.
+  void Assign(const Chunk& chunk, Output& out);
+  // The windows of the row that its clock has closed end with `*from_end`; false if those are all.
+  bool FirstOpenWindow(int64_t slice, int64_t clock, int64_t* from_end);
+  bool NextWindow(int64_t* end) const;
+  void StartFiring(int64_t end);
+  // Fires up to a chunk of keys; true when the window is done.
+  bool FireSome(Output& out);
+  bool FireEarly(Output& out);
+  // Whether processing time passes a multiple of the delay with this watermark.
+  bool EarlyFireDue() const;
+  Progress Continue(Output& out);
+  void Charge();
+
+  AggregateNode node_;
+  std::vector<Type> key_types_;
+  Schema output_;
+  int clock_column_;
+  std::unique_ptr<AccumulatorRow> accumulators_;
+  std::unique_ptr<WindowSlices> windows_;
+  std::unique_ptr<Panes> panes_;
+  std::unique_ptr<WindowEmitter> emitter_;
+  StateCharge charge_;
+  Env* env_ = nullptr;
+  int64_t* absorbed_ = nullptr;
+
+  Watermark watermark_;  // the last one whose work is done: what made rows carry
+  Watermark target_;     // the one being handled
+  int64_t fired_end_;    // every window up to it has been fired or had no rows
+  Phase phase_ = Phase::kIdle;
+  int64_t firing_end_ = 0;
+  std::vector<KeyEntry*> firing_;  // the window's keys, if they were listed …
+  size_t firing_at_ = 0;
+  bool firing_walks_ = false;  // … else the whole table is walked
+  Panes::Cursor cursor_;
+  std::vector<Panes::Touched> early_;
+  size_t early_at_ = 0;
+
+  // Reused from chunk to chunk.
+  RowKeys keys_;
+  std::vector<uint16_t> accepted_;
+  std::vector<int64_t> slices_;
+  std::vector<int64_t> from_ends_;
+  std::vector<char*> rows_;
+  int64_t cached_clock_ = Watermark::kNone;
+  int64_t cached_closed_ = 0;
+};
+
+}  // namespace caudal

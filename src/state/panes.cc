@@ -1,0 +1,257 @@
+#include "state/panes.h"
+
+#include <algorithm>
+
+#include "state/record.h"
+
+namespace caudal {
+namespace {
+
+constexpr std::string_view kPanesMagic = "PANE";
+constexpr uint8_t kPanesVersion = 1;
+constexpr uint32_t kMeasurePaneEvery = 64;  // of `touches` between two looks at what hangs from a pane
+constexpr size_t kBytesAPaneListed = 2 * sizeof(void*);
+
+}  // namespace
+
+Panes::Panes(std::string name, std::string key_types, std::string slices, const RowCodec* codec)
+    : name_(std::move(name)),
+      key_types_(std::move(key_types)),
+      slice_words_(std::move(slices)),
+      codec_(codec),
+      pane_size_(sizeof(Header) + codec->width()),
+      table_(sizeof(Run)) {}
+
+Panes::~Panes() {
+  for (auto& [number, slice] : slices_) {
+    for (const Owned& pane : slice.all) codec_->Destroy(pane.row);
+  }
+}
+
+void Panes::InitRun(KeyEntry* entry) {
+  Run* run = reinterpret_cast<Run*>(entry->row());
+  *run = {&run->only, 0, 1, {}};
+}
+
+KeyEntry* Panes::EntryFor(std::string_view key, uint64_t hash) {
+  bool inserted;
+  KeyEntry* entry = table_.FindOrInsert(key, hash, &inserted);
+  if (inserted) InitRun(entry);
+  return entry;
+}
+
+Panes::Slice& Panes::SliceFor(int64_t slice) {
+  if (last_slice_ == nullptr || last_slice_->first != slice) last_slice_ = &*slices_.try_emplace(slice).first;
+  return last_slice_->second;
+}
+
+char* Panes::AddPane(KeyEntry* entry, uint32_t at, int64_t slice, int64_t from_end) {
+  Run* run = reinterpret_cast<Run*>(entry->row());
+  if (run->size == run->capacity) {
+    const uint32_t capacity = run->capacity < 4 ? 4 : run->capacity * 2;
+    Pane* wider = reinterpret_cast<Pane*>(arena_.Allocate(capacity * sizeof(Pane)));
+    std::copy(run->panes, run->panes + run->size, wider);
+    if (run->panes != &run->only) {
+      arena_.Free(reinterpret_cast<char*>(run->panes), run->capacity * sizeof(Pane));
+    }
+    run->panes = wider;
+    run->capacity = capacity;
+  }
+  std::copy_backward(run->panes + at, run->panes + run->size, run->panes + run->size + 1);
+  char* row = arena_.Allocate(pane_size_) + sizeof(Header);
+  *HeaderOf(row) = {from_end, 0, 0};
+  codec_->Init(row);
+  run->panes[at] = {slice, row};
+  ++run->size;
+  ++rows_;
+  SliceFor(slice).all.push_back({entry, row});
+  return row;
+}
+
+char* Panes::PaneFor(KeyEntry* entry, int64_t slice, int64_t from_end) {
+  const Run* run = reinterpret_cast<const Run*>(entry->row());
+  // From the end, where the newest slices are.
+  uint32_t at = run->size;
+  for (; at > 0 && run->panes[at - 1].slice >= slice; --at) {
+    const Pane& pane = run->panes[at - 1];
+    if (pane.slice == slice && HeaderOf(pane.row)->from_end == from_end) return pane.row;
+  }
+  return AddPane(entry, at, slice, from_end);
+}
+
+void Panes::NoteChange(KeyEntry* entry, int64_t slice, char* row) {
+  Header* header = HeaderOf(row);
+  if (entry->touches++ % kMeasurePaneEvery == 0) {
+    const uint32_t extra = static_cast<uint32_t>(codec_->ExtraBytes(row));
+    extra_bytes_ += int64_t{extra} - int64_t{header->extra};
+    header->extra = extra;
+  }
+  const uint32_t wanted = (tracking_ ? kChanged : 0) | (remember_touched_ ? kTouched : 0);
+  const uint32_t missing = wanted & ~header->noted;
+  if (missing == 0) return;
+  header->noted |= missing;
+  Slice& notes = SliceFor(slice);
+  if (missing & kChanged) notes.changed.push_back({entry, row});
+  if (missing & kTouched) notes.touched.push_back({entry, row});
+}
+
+void Panes::Locate(const RowKeys& keys, std::span<const int64_t> slices, std::span<const int64_t> from_ends,
+                   std::vector<char*>* rows) {
+  table_.FindOrInsertAll(keys, &entries_, InitRun);
+  rows->resize(entries_.size());
+  constexpr size_t kAhead = 8;
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (i + kAhead < entries_.size()) {
+      const Run* ahead = reinterpret_cast<const Run*>(entries_[i + kAhead]->row());
+      if (ahead->size > 0) __builtin_prefetch(&ahead->panes[ahead->size - 1]);
+    }
+    char* row = PaneFor(entries_[i], slices[i], from_ends[i]);
+    __builtin_prefetch(row, 1);
+    (*rows)[i] = row;
+  }
+  for (size_t i = 0; i < entries_.size(); ++i) NoteChange(entries_[i], slices[i], (*rows)[i]);
+}
+
+char* Panes::LocateOne(std::string_view key, uint64_t hash, int64_t slice) {
+  KeyEntry* entry = EntryFor(key, hash);
+  char* row = PaneFor(entry, slice, kAllEnds);
+  NoteChange(entry, slice, row);
+  return row;
+}
+
+std::vector<Panes::Touched> Panes::TakeTouched() {
+  std::vector<Touched> all;
+  for (auto& [number, slice] : slices_) {
+    for (const Owned& pane : slice.touched) {
+      HeaderOf(pane.row)->noted &= ~kTouched;
+      all.push_back({pane.entry, number});
+    }
+    slice.touched.clear();
+  }
+  std::sort(all.begin(), all.end(), [this](const Touched& a, const Touched& b) {
+    if (a.entry != b.entry) return Before(a.entry, b.entry);
+    return a.slice < b.slice;
+  });
+  return all;
+}
+
+bool Panes::NextSlice(int64_t from, int64_t* slice) const {
+  const auto found = slices_.lower_bound(from);
+  if (found == slices_.end()) return false;
+  *slice = found->first;
+  return true;
+}
+
+std::span<const Panes::Owned> Panes::slice_panes(int64_t slice) const {
+  const auto found = slices_.find(slice);
+  if (found == slices_.end()) return {};
+  return found->second.all;
+}
+
+void Panes::RemovePane(KeyEntry* entry, char* row) {
+  Run* run = reinterpret_cast<Run*>(entry->row());
+  uint32_t at = 0;
+  while (run->panes[at].row != row) ++at;
+  std::copy(run->panes + at + 1, run->panes + run->size, run->panes + at);
+  --run->size;
+  extra_bytes_ -= HeaderOf(row)->extra;
+  codec_->Destroy(row);
+  arena_.Free(row - sizeof(Header), pane_size_);
+  --rows_;
+  if (run->size > 0) return;
+  if (run->panes != &run->only) {
+    arena_.Free(reinterpret_cast<char*>(run->panes), run->capacity * sizeof(Pane));
+  }
+  table_.Erase(entry);
+}
+
+bool Panes::DropBefore(int64_t slice, int64_t limit) {
+  while (!slices_.empty() && slices_.begin()->first < slice) {
+    Slice& oldest = slices_.begin()->second;
+    oldest.changed.clear();  // may point to what goes now, and nobody needs it any more
+    oldest.touched.clear();
+    while (!oldest.all.empty()) {
+      if (limit-- <= 0) return false;
+      RemovePane(oldest.all.back().entry, oldest.all.back().row);
+      oldest.all.pop_back();
+    }
+    last_slice_ = nullptr;
+    slices_.erase(slices_.begin());
+  }
+  return true;
+}
+
+std::string Panes::Fingerprint() const {
+  return "panes 1 (" + key_types_ + ") " + slice_words_ + " " + codec_->Fingerprint();
+}
+
+void Panes::PutPane(const Owned& pane, std::string* out) {
+  PutBytes(table_.key(*pane.entry), out);
+  PutFixed64(static_cast<uint64_t>(HeaderOf(pane.row)->from_end), out);
+  scratch_.clear();
+  codec_->Encode(pane.row, &scratch_);
+  PutBytes(scratch_, out);
+}
+
+std::string Panes::Snapshot(SnapshotKind kind) {
+  const bool full = kind == SnapshotKind::kFull || !tracking_;
+  std::string segment;
+  for (auto& [number, slice] : slices_) {
+    const std::vector<Owned>& panes = full ? slice.all : slice.changed;
+    if (!panes.empty()) {
+      if (segment.empty()) segment.append(kPanesMagic).push_back(static_cast<char>(kPanesVersion));
+      PutFixed64(static_cast<uint64_t>(number), &segment);
+      PutVarint(panes.size(), &segment);
+      for (const Owned& pane : panes) PutPane(pane, &segment);
+    }
+    for (const Owned& pane : slice.changed) HeaderOf(pane.row)->noted &= ~kChanged;
+    slice.changed.clear();
+  }
+  tracking_ = true;
+  return segment;
+}
+
+Status Panes::RestorePane(int64_t slice, KeyGroupRange groups, std::string_view key, int64_t from_end,
+                          std::string_view encoded) {
+  const uint64_t hash = RowKeys::Hash(key);
+  if (!groups.Contains(RowKeys::KeyGroup(hash))) return Status();
+  char* row = PaneFor(EntryFor(key, hash), slice, from_end);
+  codec_->Destroy(row);
+  codec_->Init(row);
+  RETURN_IF_ERROR(codec_->Decode(&encoded, row));
+  if (!encoded.empty()) return DamagedSegment(name_);
+  Header* header = HeaderOf(row);
+  extra_bytes_ -= header->extra;
+  header->extra = static_cast<uint32_t>(codec_->ExtraBytes(row));
+  extra_bytes_ += header->extra;
+  return Status();
+}
+
+Status Panes::RestoreSegment(std::string_view segment, KeyGroupRange groups) {
+  RecordReader reader(segment);
+  RETURN_IF_ERROR(ExpectHeader(kPanesMagic, kPanesVersion, name_, &reader));
+  while (!reader.empty()) {
+    const int64_t slice = static_cast<int64_t>(reader.Fixed64());
+    for (uint64_t left = reader.Varint(); left > 0; --left) {
+      const std::string_view key = reader.Bytes();
+      const int64_t from_end = static_cast<int64_t>(reader.Fixed64());
+      const std::string_view row = reader.Bytes();
+      if (!reader.ok()) return DamagedSegment(name_);
+      RETURN_IF_ERROR(RestorePane(slice, groups, key, from_end, row));
+    }
+    if (!reader.ok()) return DamagedSegment(name_);
+  }
+  return Status();
+}
+
+Status Panes::Restore(const std::vector<std::string>& segments, KeyGroupRange groups) {
+  for (const std::string& segment : segments) RETURN_IF_ERROR(RestoreSegment(segment, groups));
+  tracking_ = true;
+  return Status();
+}
+
+int64_t Panes::bytes() const {
+  return table_.bytes() + arena_.bytes() + extra_bytes_ + rows_ * static_cast<int64_t>(kBytesAPaneListed);
+}
+
+}  // namespace caudal

@@ -1,0 +1,135 @@
+// Panes: a row for each key and slice of time: what windows that overlap share.
+//
+// A slice is a number; the owner decides what time it covers and when it goes. A pane may be kept apart for a
+// row that came too late for some windows of its slice: it then counts only for windows whose end, a slice
+// number too, is at or past its `from_end`. Panes keep their address until their slice is dropped; slices are
+// dropped oldest first. A snapshot is the panes that were located since the last, each whole. One thread.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/row_key.h"
+#include "state/key_table.h"
+#include "state/row_codec.h"
+#include "state/state_table.h"
+
+namespace caudal {
+
+class Panes : public StateTable {
+ public:
+  // A pane in its key's list, which is ordered by slice.
+  struct Pane {
+    int64_t slice;
+    char* row;
+    int64_t from_end() const { return reinterpret_cast<const Header*>(row - sizeof(Header))->from_end; }
+  };
+  static constexpr int64_t kAllEnds = std::numeric_limits<int64_t>::min();
+
+  // `slices`: in words, what a slice number means: part of the fingerprint. `codec` outlives the table.
+  Panes(std::string name, std::string key_types, std::string slices, const RowCodec* codec);
+  ~Panes() override;
+
+  // The row of each (key, slice, from_end), made if need be; counts as changed.
+  void Locate(const RowKeys& keys, std::span<const int64_t> slices, std::span<const int64_t> from_ends,
+              std::vector<char*>* rows);
+
+  std::span<const Pane> panes(const KeyEntry& entry) const {
+    const Run* run = reinterpret_cast<const Run*>(entry.row());
+    return {run->panes, run->size};
+  }
+  // The same for one, without a from_end.
+  char* LocateOne(std::string_view key, uint64_t hash, int64_t slice);
+  const KeyEntry* Find(std::string_view key, uint64_t hash) const { return table_.Find(key, hash); }
+  std::string_view key(const KeyEntry& entry) const { return table_.key(entry); }
+  int64_t key_count() const { return table_.size(); }
+  bool Before(const KeyEntry* a, const KeyEntry* b) const { return table_.Before(a, b); }
+  using Cursor = KeyTable::Cursor;
+  template <typename Visit>
+  bool Walk(Cursor* cursor, Visit visit) const {
+    return table_.Walk(cursor, visit);
+  }
+
+  struct Owned {
+    KeyEntry* entry;
+    char* row;
+  };
+  // From now on panes located since the last TakeTouched are remembered.
+  void RememberTouched() { remember_touched_ = true; }
+  struct Touched {
+    KeyEntry* entry;
+    int64_t slice;
+  };
+  // In the order of a walk, then of slices; valid until DropBefore.
+  std::vector<Touched> TakeTouched();
+  // The first slice at or past `from` that has panes; false if there is none.
+  bool NextSlice(int64_t from, int64_t* slice) const;
+  // The panes of a slice in no order; valid until Locate or DropBefore.
+  std::span<const Owned> slice_panes(int64_t slice) const;
+  // Drops up to `limit` panes of slices below `slice`; true when none is left.
+  bool DropBefore(int64_t slice, int64_t limit);
+
+  std::string_view name() const override { return name_; }
+  std::string Fingerprint() const override;
+  std::string Snapshot(SnapshotKind kind) override;
+  Status Restore(const std::vector<std::string>& segments, KeyGroupRange groups) override;
+  void Expire(const Watermark& watermark) override {}  // by DropBefore: the owner knows the windows
+  int64_t bytes() const override;
+  int64_t rows() const override { return rows_; }
+
+ private:
+  struct Header {  // in front of each row
+    int64_t from_end;
+    uint32_t noted;  // kChanged: in Slice::changed; kTouched: in Slice::touched
+    uint32_t extra;
+  };
+  struct Run {  // the row of a KeyEntry
+    Pane* panes;
+    uint32_t size;
+    uint32_t capacity;
+    Pane only;  // where `panes` points while one is enough
+  };
+  struct Slice {
+    std::vector<Owned> all;
+    std::vector<Owned> changed;  // since the last snapshot
+    std::vector<Owned> touched;  // since the last TakeTouched
+  };
+
+  static constexpr uint32_t kChanged = 1;
+  static constexpr uint32_t kTouched = 2;
+
+  static Header* HeaderOf(char* row) { return reinterpret_cast<Header*>(row - sizeof(Header)); }
+  static void InitRun(KeyEntry* entry);
+  KeyEntry* EntryFor(std::string_view key, uint64_t hash);
+  char* PaneFor(KeyEntry* entry, int64_t slice, int64_t from_end);
+  char* AddPane(KeyEntry* entry, uint32_t at, int64_t slice, int64_t from_end);
+  void NoteChange(KeyEntry* entry, int64_t slice, char* row);
+  Slice& SliceFor(int64_t slice);
+  void RemovePane(KeyEntry* entry, char* row);
+  void PutPane(const Owned& pane, std::string* out);
+  Status RestoreSegment(std::string_view segment, KeyGroupRange groups);
+  Status RestorePane(int64_t slice, KeyGroupRange groups, std::string_view key, int64_t from_end,
+                     std::string_view row);
+
+  std::string name_;
+  std::string key_types_;
+  std::string slice_words_;
+  const RowCodec* codec_;
+  size_t pane_size_;
+  KeyTable table_;
+  BlockArena arena_;
+  std::map<int64_t, Slice> slices_;
+  std::pair<const int64_t, Slice>* last_slice_ = nullptr;  // the one asked for last
+  int64_t rows_ = 0;
+  int64_t extra_bytes_ = 0;
+  bool remember_touched_ = false;
+  bool tracking_ = false;  // as in KeyGenerations
+  std::vector<KeyEntry*> entries_;
+  std::string scratch_;
+};
+
+}  // namespace caudal
