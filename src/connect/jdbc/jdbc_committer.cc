@@ -1,0 +1,127 @@
+#include "connect/jdbc/jdbc_committer.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "connect/jdbc/epoch_segment.h"
+#include "connect/jdbc/jdbc_sink.h"
+#include "db/sqlite_transaction.h"
+
+namespace caudal {
+namespace {
+
+constexpr int kBusyMillis = 1000;  // the coordinator repeats a commit without an answer
+constexpr const char* kMakeLedger =
+    "CREATE TABLE IF NOT EXISTS caudal_ledger (query TEXT NOT NULL, sink TEXT NOT NULL, "
+    "generation INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (query, sink)) WITHOUT ROWID";
+constexpr std::string_view kReadLedger =
+    "SELECT generation, number FROM caudal_ledger WHERE query = ? AND sink = ?";
+constexpr std::string_view kWriteLedger =
+    "INSERT INTO caudal_ledger VALUES (?, ?, ?, ?) ON CONFLICT (query, sink) "
+    "DO UPDATE SET generation = excluded.generation, number = excluded.number";
+
+std::string Frame(const JdbcTarget& target) {
+  return fmt::format("table '{}' of '{}', sink '{}'", target.table, target.path, target.declared);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SinkCommitter>> JdbcCommitter::Make(JdbcTarget target, ConnectorContext context) {
+  std::unique_ptr<JdbcCommitter> committer(new JdbcCommitter(std::move(target), std::move(context)));
+  Status status = committer->Connect();
+  if (status.ok()) status = committer->CheckTable();
+  if (!status.ok()) return std::move(status).At(Frame(committer->target_));
+  return std::unique_ptr<SinkCommitter>(std::move(committer));
+}
+
+Status JdbcCommitter::Connect() {
+  if (database_ != nullptr) return Status();
+  ASSIGN_OR_RETURN(std::unique_ptr<Sqlite> database,
+                   Sqlite::Open(target_.path, Sqlite::Mode::kCreate, kBusyMillis));
+  RETURN_IF_ERROR(database->UseWriteAheadLog());
+  // 64 MB of pages: an epoch of upserts walks over much of a table.
+  RETURN_IF_ERROR(database->Execute("PRAGMA cache_size = -65536"));
+  RETURN_IF_ERROR(database->Execute(kMakeLedger));
+  database_ = std::move(database);
+  return Status();
+}
+
+Status JdbcCommitter::CheckTable() {
+  if (target_.create_table) RETURN_IF_ERROR(database_->Execute(target_.CreateStatement()));
+  ASSIGN_OR_RETURN(SqliteStatement find, database_->Prepare("SELECT 1 FROM sqlite_master WHERE name = ?"));
+  find.BindText(0, target_.table);
+  ASSIGN_OR_RETURN(const bool found, find.Step());
+  if (!found) {
+    return Status::User(fmt::format("there is no table '{}' in the database", target_.table))
+        .Hint("create it, or let caudal do it: 'caudal.create-table' = 'true'");
+  }
+  // SQLite itself says whether the statements of a segment fit the table: names, and a unique key.
+  return ApplySegment(EmptySegment(target_), SegmentReference{}, database_.get());
+}
+
+Result<Epoch> JdbcCommitter::LastCommitted() {
+  RETURN_IF_ERROR(Connect());
+  ASSIGN_OR_RETURN(SqliteStatement read, database_->Prepare(kReadLedger));
+  read.BindText(0, context_.query);
+  read.BindText(1, target_.declared);
+  ASSIGN_OR_RETURN(const bool found, read.Step());
+  return found ? Epoch{read.integer(0), read.integer(1)} : Epoch{};
+}
+
+CommitResult JdbcCommitter::Commit(Epoch epoch, std::span<const Committable> committables) {
+  bool lost = false;
+  Status status = CommitInTransaction(epoch, committables, &lost);
+  if (status.ok()) {
+    // The ledger has the epoch, so nobody asks for these files again; one that stays is a leftover.
+    for (const Committable& committable : committables) {
+      const Result<SegmentReference> reference = SegmentReference::Parse(committable.payload);
+      if (reference.ok()) static_cast<void>(context_.files->Remove(reference->path).ok());
+    }
+    return {};
+  }
+  database_.reset();  // the next call starts from a fresh connection
+  const CommitOutcome outcome = lost                                   ? CommitOutcome::kLost
+                                : status.domain() == Domain::kExternal ? CommitOutcome::kUnknown
+                                                                       : CommitOutcome::kRefused;
+  return {outcome, std::move(status).At(Frame(target_))};
+}
+
+Status JdbcCommitter::CommitInTransaction(Epoch epoch, std::span<const Committable> committables,
+                                          bool* lost) {
+  RETURN_IF_ERROR(Connect());
+  SqliteTransaction transaction(database_.get());
+  RETURN_IF_ERROR(transaction.Begin());
+  // Read under the write lock: no other process can commit in between.
+  ASSIGN_OR_RETURN(const Epoch last, LastCommitted());
+  if (last >= epoch) return Status();
+  for (const Committable& committable : committables) {
+    ASSIGN_OR_RETURN(const SegmentReference reference, SegmentReference::Parse(committable.payload));
+    ASSIGN_OR_RETURN(const std::string segment, ReadSegment(context_.files, reference, lost));
+    RETURN_IF_ERROR(ApplySegment(segment, reference, database_.get()));
+  }
+  RETURN_IF_ERROR(WriteLedger(epoch));
+  return transaction.Commit();
+}
+
+Status JdbcCommitter::WriteLedger(Epoch epoch) {
+  ASSIGN_OR_RETURN(SqliteStatement write, database_->Prepare(kWriteLedger));
+  write.BindText(0, context_.query);
+  write.BindText(1, target_.declared);
+  write.BindInteger(2, epoch.generation);
+  write.BindInteger(3, epoch.number);
+  return write.Run();
+}
+
+Status JdbcCommitter::RemoveLeftovers() {
+  const std::string prefix = SegmentPrefix(target_);
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, context_.files->List(context_.segment_dir));
+  for (const FileInfo& entry : entries) {
+    if (std::filesystem::path(entry.path).filename().string().starts_with(prefix)) {
+      RETURN_IF_ERROR(context_.files->Remove(entry.path));
+    }
+  }
+  return Status();
+}
+
+}  // namespace caudal

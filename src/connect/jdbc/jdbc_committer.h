@@ -1,0 +1,41 @@
+// JdbcCommitter: makes an epoch's segments visible, in one transaction with the ledger.
+//
+// The ledger, caudal_ledger(query, sink, generation, number), lies beside the tables, so that one transaction
+// holds both. One thread; the connection is opened when it is first needed and again after an error.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "api/connector.h"
+#include "api/sink.h"
+#include "connect/jdbc/jdbc_target.h"
+#include "db/sqlite.h"
+
+namespace caudal {
+
+class JdbcCommitter : public SinkCommitter {
+ public:
+  // Makes the ledger and, if asked to, the table; refuses (User) a table that is not there or lacks the key.
+  static Result<std::unique_ptr<SinkCommitter>> Make(JdbcTarget target, ConnectorContext context);
+
+  Result<Epoch> LastCommitted() override;
+  CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
+  // Every segment of the sink: called when the manifest's epoch has been committed again.
+  Status RemoveLeftovers() override;
+
+ private:
+  JdbcCommitter(JdbcTarget target, ConnectorContext context)
+      : target_(std::move(target)), context_(std::move(context)) {}
+
+  Status Connect();
+  Status CheckTable();
+  Status CommitInTransaction(Epoch epoch, std::span<const Committable> committables, bool* lost);
+  Status WriteLedger(Epoch epoch);
+
+  JdbcTarget target_;
+  ConnectorContext context_;
+  std::unique_ptr<Sqlite> database_;
+};
+
+}  // namespace caudal

@@ -1,0 +1,165 @@
+#include "connect/jdbc/jdbc_source.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "connect/jdbc/cell.h"
+#include "data/column_builder.h"
+
+namespace caudal {
+namespace {
+
+using Json = nlohmann::json;
+
+// One split, found once.
+class JdbcEnumerator : public SplitEnumerator {
+ public:
+  explicit JdbcEnumerator(std::string id) : id_(std::move(id)) {}
+  Result<std::vector<Split>> Discover() override {
+    if (std::exchange(found_, true)) return std::vector<Split>();
+    return std::vector<Split>{{id_, 0}};
+  }
+  bool complete() const override { return found_; }
+  std::string Snapshot() const override { return found_ ? "found" : ""; }
+  Status Restore(std::string_view snapshot) override {
+    found_ = snapshot == "found";
+    return Status();
+  }
+
+ private:
+  std::string id_;
+  bool found_ = false;
+};
+
+// What a position says: by rowid if the table has them, else by count.
+struct JdbcPosition {
+  int64_t after = INT64_MIN;
+  int64_t rows = 0;
+};
+
+Result<JdbcPosition> ParsePosition(const Position& text, const std::string& origin) {
+  JdbcPosition position;
+  if (text.empty()) return position;
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("origin") || !json["origin"].is_string()) {
+    return Status::Data(fmt::format("'{}' is no position of connector 'jdbc'", text));
+  }
+  if (json["origin"] != origin) {
+    return Status::User(fmt::format("the checkpoint was made of '{}', not of '{}'",
+                                    json["origin"].get<std::string>(), origin))
+        .Hint("start with another state folder, or read the same table as before");
+  }
+  position.after = json.value("after", position.after);
+  position.rows = json.value("rows", position.rows);
+  return position;
+}
+
+class JdbcReader : public SplitReader {
+ public:
+  JdbcReader(std::unique_ptr<Sqlite> database, SqliteStatement rows, bool by_rowid, JdbcPosition position,
+             Schema schema, std::string origin)
+      : database_(std::move(database)),
+        rows_(std::move(rows)),
+        by_rowid_(by_rowid),
+        position_(position),
+        schema_(std::move(schema)),
+        origin_(std::move(origin)) {}
+
+  Result<Poll> Next() override {
+    if (ended_) return Poll(Finished{});
+    std::vector<ColumnBuilder> builders;
+    for (const Field& field : schema_.fields) builders.emplace_back(field.type, Chunk::kMaxRows);
+    SourceRows out;
+    int32_t count = 0;
+    while (count + static_cast<int32_t>(out.rejected.size()) < Chunk::kMaxRows) {
+      ASSIGN_OR_RETURN(const bool row, rows_.Step());
+      if (!row) {
+        ended_ = true;
+        break;
+      }
+      ++position_.rows;
+      position_.after = by_rowid_ ? rows_.integer(0) : position_.rows;
+      AddRow(&builders, &count, &out);
+    }
+    if (count == 0 && out.rejected.empty()) return Poll(Finished{});
+    std::vector<ColumnPtr> columns;
+    for (ColumnBuilder& builder : builders) columns.push_back(builder.Finish());
+    out.chunk = Chunk(std::move(columns), count);
+    out.bytes = static_cast<int64_t>(out.chunk.RetainedBytes());
+    return Poll(std::move(out));
+  }
+
+  Position position() const override {
+    return by_rowid_ ? Json{{"origin", origin_}, {"after", position_.after}}.dump()
+                     : Json{{"origin", origin_}, {"rows", position_.rows}}.dump();
+  }
+
+ private:
+  // The row at hand, if every column has a value of its type; else a rejected record.
+  void AddRow(std::vector<ColumnBuilder>* builders, int32_t* count, SourceRows* out) {
+    int from = 1;  // column 0 is the rowid
+    for (size_t i = 0; i < builders->size(); ++i) {
+      ColumnBuilder& builder = (*builders)[i];
+      const std::string& name = schema_.fields[i].name;
+      if (name == kOffsetColumn) {
+        builder.Append(position_.after);
+      } else if (name == kSplitColumn) {
+        builder.Append(int32_t{0});
+      } else if (name == kRawColumn) {
+        builder.AppendNull();
+      } else if (!AppendFromDatabase(rows_, from++, &builder)) {
+        TakeBack(builders, i);
+        out->rejected.push_back({position_.after, std::string(rows_.text(from - 1)), "malformed",
+                                 fmt::format("column '{}': '{}' is not a {}", name, rows_.text(from - 1),
+                                             builder.type().WithNullable(true).ToString())});
+        return;
+      }
+    }
+    ++*count;
+  }
+
+  // A builder cannot forget its last value: those before `failed` are made again without it.
+  static void TakeBack(std::vector<ColumnBuilder>* builders, size_t failed) {
+    for (size_t i = 0; i < failed; ++i) {
+      ColumnBuilder& builder = (*builders)[i];
+      const ColumnPtr column = builder.Finish();
+      for (int32_t row = 0; row + 1 < column->size(); ++row) builder.AppendFrom(*column, row);
+    }
+  }
+
+  std::unique_ptr<Sqlite> database_;
+  SqliteStatement rows_;
+  bool by_rowid_;
+  JdbcPosition position_;
+  Schema schema_;
+  std::string origin_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<SplitEnumerator> JdbcSource::MakeEnumerator() {
+  return std::make_unique<JdbcEnumerator>(target_.origin());
+}
+
+Result<std::unique_ptr<SplitReader>> JdbcSource::Open(const Split& split, const Position& position) {
+  ASSIGN_OR_RETURN(const JdbcPosition from, ParsePosition(position, target_.origin()));
+  ASSIGN_OR_RETURN(std::unique_ptr<Sqlite> database, Sqlite::Open(target_.path, Sqlite::Mode::kReadOnly));
+  std::string columns;
+  for (const std::string& name : names_) columns += ", " + QuoteSqliteName(name);
+  const std::string table = QuoteSqliteName(target_.table);
+  const bool by_rowid = database->Prepare("SELECT rowid FROM " + table).ok();
+  const std::string sql =
+      by_rowid ? fmt::format("SELECT rowid{} FROM {} WHERE rowid > ? ORDER BY rowid", columns, table)
+               : fmt::format("SELECT 0{} FROM {} LIMIT -1 OFFSET ?", columns, table);
+  Result<SqliteStatement> rows = database->Prepare(sql);
+  if (!rows.ok())
+    return std::move(rows).status().At(fmt::format("table '{}' of '{}'", target_.table, target_.path));
+  rows->BindInteger(0, by_rowid ? from.after : from.rows);
+  return std::unique_ptr<SplitReader>(std::make_unique<JdbcReader>(
+      std::move(database), std::move(*rows), by_rowid, from, request_.schema, target_.origin()));
+}
+
+}  // namespace caudal

@@ -1,0 +1,29 @@
+// JdbcSource: the rows of a database table, once: a bounded source of one split.
+//
+// Read in rowid order, so that a position ("after rowid 4711") resumes exactly though the table grew; a table
+// without rowids and a view are read in their own order, and a position counts rows. What is no value of its
+// column is a rejected record.
+#pragma once
+
+#include "api/connector.h"
+#include "api/source.h"
+#include "connect/jdbc/jdbc_target.h"
+
+namespace caudal {
+
+class JdbcSource : public Source {
+ public:
+  JdbcSource(JdbcTarget target, ReadRequest request, std::vector<std::string> names)
+      : target_(std::move(target)), request_(std::move(request)), names_(std::move(names)) {}
+
+  bool bounded() const override { return true; }
+  std::unique_ptr<SplitEnumerator> MakeEnumerator() override;
+  Result<std::unique_ptr<SplitReader>> Open(const Split& split, const Position& position) override;
+
+ private:
+  JdbcTarget target_;
+  ReadRequest request_;
+  std::vector<std::string> names_;  // of the columns read, by place in request_.schema
+};
+
+}  // namespace caudal

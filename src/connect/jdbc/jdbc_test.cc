@@ -1,0 +1,285 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "connect/jdbc/jdbc_connector.h"
+#include "data/column_builder.h"
+#include "db/sqlite.h"
+#include "db/sqlite_transaction.h"
+
+namespace caudal {
+namespace {
+
+using ::testing::HasSubstr;
+
+class NoRejects : public SinkRejects {
+ public:
+  void Reject(const Chunk&, RowSet, std::string message) override { ADD_FAILURE() << message; }
+};
+
+struct TestRow {
+  RowKind kind;
+  std::string account;
+  int64_t n;
+};
+
+class JdbcTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("caudal-jdbc-" + std::to_string(getpid()) +
+               ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+    context_.files = FileSystem::Local();
+    context_.query = "bank/features";
+    context_.segment_dir = folder_ / "segments";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Table FeaturesTable(bool with_key) {
+    Table table;
+    table.name = "features";
+    table.columns = {{"account", Type::String().WithNullable(false)}, {"n", Type(TypeId::kBigInt)}};
+    if (with_key) table.primary_key = {0};
+    table.options = {{"connector", "jdbc"},
+                     {"url", "jdbc:sqlite:" + (folder_ / "out.db").string()},
+                     {"table-name", "features"},
+                     {"caudal.create-table", "true"}};
+    return table;
+  }
+
+  static Chunk Rows(const std::vector<TestRow>& rows) {
+    ColumnBuilder accounts(Type::String().WithNullable(false)), numbers{Type(TypeId::kBigInt)};
+    std::vector<RowKind> kinds;
+    for (const TestRow& row : rows) {
+      accounts.AppendString(row.account);
+      numbers.Append(row.n);
+      kinds.push_back(row.kind);
+    }
+    return Chunk({accounts.Finish(), numbers.Finish()}, static_cast<int32_t>(rows.size()), nullptr,
+                 std::make_shared<const std::vector<RowKind>>(kinds));
+  }
+
+  std::unique_ptr<Sink> MakeSink(const Table& table) {
+    auto sink = connector_.MakeSink(table, context_);
+    EXPECT_TRUE(sink.ok()) << sink.status().ToString();
+    return std::move(sink).value();
+  }
+  static std::unique_ptr<SinkCommitter> MakeCommitter(Sink& sink) {
+    auto committer = sink.MakeCommitter();
+    EXPECT_TRUE(committer.ok()) << committer.status().ToString();
+    return std::move(committer).value();
+  }
+  // The rows, durable but invisible.
+  static Committable Prepare(Sink& sink, Epoch epoch, const std::vector<TestRow>& rows) {
+    auto writer = sink.MakeWriter(0);
+    EXPECT_TRUE(writer.ok());
+    NoRejects rejects;
+    EXPECT_TRUE((*writer)->Write(Rows(rows), rejects).ok());
+    auto sealed = (*writer)->Seal(epoch);
+    EXPECT_TRUE(sealed.ok());
+    auto committable = (*sealed)->Prepare();
+    EXPECT_TRUE(committable.ok()) << committable.status().ToString();
+    return *committable;
+  }
+  CommitOutcome Commit(Sink& sink, Epoch epoch, const Committable& committable) {
+    return MakeCommitter(sink)
+        ->Commit(epoch, std::span(&committable, 1))
+        .outcome;  // each time as a new process
+  }
+  std::string Content() {
+    auto database = Sqlite::Open(folder_ / "out.db", Sqlite::Mode::kReadOnly);
+    auto rows = (*database)->Prepare("SELECT account, n FROM features ORDER BY account, n");
+    std::string text;
+    while (*rows->Step()) text += std::string(rows->text(0)) + "=" + std::string(rows->text(1)) + " ";
+    return text;
+  }
+
+  std::filesystem::path folder_;
+  JdbcConnector connector_;
+  ConnectorContext context_;
+};
+
+TEST_F(JdbcTest, FoldsAnEpochByKeyAndCountsItsRows) {
+  const auto sink = MakeSink(FeaturesTable(true));
+  MakeCommitter(*sink);
+  const Committable first = Prepare(*sink, {1, 1},
+                                    {{RowKind::kInsert, "a", 1},
+                                     {RowKind::kInsert, "b", 1},
+                                     {RowKind::kUpdateAfter, "a", 2},
+                                     {RowKind::kDelete, "b", 1},
+                                     {RowKind::kInsert, "c", 7}});
+  EXPECT_EQ(first.rows_added, 4);
+  EXPECT_EQ(first.rows_removed, 1);
+  EXPECT_EQ(Content(), "");  // nothing before the commit
+  EXPECT_EQ(Commit(*sink, {1, 1}, first), CommitOutcome::kCommitted);
+  EXPECT_EQ(Content(), "a=2 c=7 ");
+  const Committable second =
+      Prepare(*sink, {1, 2}, {{RowKind::kDelete, "a", 2}, {RowKind::kUpdateAfter, "c", 8}});
+  EXPECT_EQ(Commit(*sink, {1, 2}, second), CommitOutcome::kCommitted);
+  EXPECT_EQ(Content(), "c=8 ");
+}
+
+TEST_F(JdbcTest, ARepeatedAnOlderAndAZombieCommitChangeNothing) {
+  const auto sink = MakeSink(FeaturesTable(false));
+  MakeCommitter(*sink);
+  const Committable first = Prepare(*sink, {1, 1}, {{RowKind::kInsert, "a", 1}});
+  const Committable zombie = Prepare(*sink, {1, 9}, {{RowKind::kInsert, "zombie", 1}});
+  EXPECT_EQ(Commit(*sink, {1, 1}, first), CommitOutcome::kCommitted);
+  EXPECT_EQ(Commit(*sink, {1, 1}, first), CommitOutcome::kCommitted);
+  const Committable second = Prepare(*sink, {2, 2}, {{RowKind::kInsert, "a", 1}});
+  EXPECT_EQ(Commit(*sink, {2, 2}, second), CommitOutcome::kCommitted);
+  EXPECT_EQ(Commit(*sink, {1, 1}, first), CommitOutcome::kCommitted);
+  EXPECT_EQ(Commit(*sink, {1, 9}, zombie), CommitOutcome::kCommitted);
+  EXPECT_EQ(Content(), "a=1 a=1 ");
+  EXPECT_EQ(*MakeCommitter(*sink)->LastCommitted(), (Epoch{2, 2}));
+}
+
+TEST_F(JdbcTest, ALostOrDamagedSegmentIsSaid) {
+  const auto sink = MakeSink(FeaturesTable(true));
+  MakeCommitter(*sink);
+  const Committable damaged = Prepare(*sink, {1, 1}, {{RowKind::kInsert, "a", 1}});
+  const std::string segment = context_.segment_dir + "/jdbc-features-1-1-0.segment";
+  ASSERT_TRUE(std::filesystem::exists(segment));
+  { std::fstream(segment, std::ios::in | std::ios::out).seekp(-1, std::ios::end).put('x'); }
+  EXPECT_EQ(Commit(*sink, {1, 1}, damaged), CommitOutcome::kLost);
+  ASSERT_TRUE(MakeCommitter(*sink)->RemoveLeftovers().ok());
+  EXPECT_FALSE(std::filesystem::exists(segment));
+  EXPECT_EQ(Commit(*sink, {1, 1}, damaged), CommitOutcome::kLost);
+  EXPECT_EQ(Content(), "");
+}
+
+TEST_F(JdbcTest, ABusyDatabaseIsNoAnswer) {
+  const auto sink = MakeSink(FeaturesTable(true));
+  const auto committer = MakeCommitter(*sink);
+  const Committable rows = Prepare(*sink, {1, 1}, {{RowKind::kInsert, "a", 1}});
+  {
+    auto other = Sqlite::Open(folder_ / "out.db", Sqlite::Mode::kReadWrite);
+    SqliteTransaction holder(other->get());
+    ASSERT_TRUE(holder.Begin().ok());
+    const CommitResult result = committer->Commit({1, 1}, std::span(&rows, 1));
+    EXPECT_EQ(result.outcome, CommitOutcome::kUnknown);
+    EXPECT_THAT(result.status.ToString(), HasSubstr("out.db"));
+  }
+  EXPECT_EQ(committer->Commit({1, 1}, std::span(&rows, 1)).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(Content(), "a=1 ");
+}
+
+TEST_F(JdbcTest, ABrokenConstraintIsRefusedAndLeavesNothing) {
+  const auto sink = MakeSink(FeaturesTable(false));
+  MakeCommitter(*sink);
+  auto database = Sqlite::Open(folder_ / "out.db", Sqlite::Mode::kReadWrite);
+  ASSERT_TRUE((*database)->Execute("CREATE UNIQUE INDEX one ON features (account)").ok());
+  const Committable rows = Prepare(*sink, {1, 1}, {{RowKind::kInsert, "a", 1}, {RowKind::kInsert, "a", 2}});
+  EXPECT_EQ(Commit(*sink, {1, 1}, rows), CommitOutcome::kRefused);
+  EXPECT_EQ(Content(), "");
+}
+
+TEST_F(JdbcTest, RefusesBeforeItStarts) {
+  Table table = FeaturesTable(true);
+  table.options["caudal.create-table"] = "false";
+  auto missing = MakeSink(table)->MakeCommitter();
+  EXPECT_THAT(missing.status().ToString(), HasSubstr("there is no table 'features'"));
+  auto database = Sqlite::Open(folder_ / "out.db", Sqlite::Mode::kReadWrite);
+  ASSERT_TRUE((*database)->Execute("CREATE TABLE features (account, n)").ok());
+  auto keyless = MakeSink(table)->MakeCommitter();
+  EXPECT_EQ(keyless.status().domain(), Domain::kUser);  // no unique key to upsert by
+  table.options["url"] = "jdbc:postgresql://host/db";
+  EXPECT_THAT(connector_.MakeSink(table, context_).status().ToString(), HasSubstr("jdbc:sqlite:"));
+}
+
+TEST_F(JdbcTest, ReadsWhatItWroteAndResumesAfterAChunk) {
+  const auto sink = MakeSink(FeaturesTable(false));
+  MakeCommitter(*sink);
+  std::vector<TestRow> rows;
+  for (int i = 0; i < 5000; ++i) rows.push_back({RowKind::kInsert, "a" + std::to_string(i), i});
+  std::vector<TestRow> head(rows.begin(), rows.begin() + 3000), tail(rows.begin() + 3000, rows.end());
+  EXPECT_EQ(Commit(*sink, {1, 1}, Prepare(*sink, {1, 1}, head)), CommitOutcome::kCommitted);
+  EXPECT_EQ(Commit(*sink, {1, 2}, Prepare(*sink, {1, 2}, tail)), CommitOutcome::kCommitted);
+
+  const Table table = FeaturesTable(false);
+  const ReadRequest request{Schema{{{"n", Type(TypeId::kBigInt)},
+                                    {std::string(kOffsetColumn), Type(TypeId::kBigInt).WithNullable(false)}}},
+                            {1}};
+  auto source = connector_.MakeSource(table, request, context_);
+  ASSERT_TRUE(source.ok());
+  const auto enumerator = (*source)->MakeEnumerator();
+  const Split split = enumerator->Discover()->at(0);
+  EXPECT_TRUE(enumerator->complete());
+  auto reader = (*source)->Open(split, "");
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  auto poll = (*reader)->Next();
+  ASSERT_TRUE(poll.ok() && std::holds_alternative<SourceRows>(*poll));
+  EXPECT_EQ(std::get<SourceRows>(*poll).chunk.size(), 4096);
+  auto resumed = (*source)->Open(split, (*reader)->position());
+  ASSERT_TRUE(resumed.ok());
+  auto rest = (*resumed)->Next();
+  ASSERT_TRUE(rest.ok());
+  const Chunk& chunk = std::get<SourceRows>(*rest).chunk;
+  ASSERT_EQ(chunk.size(), 5000 - 4096);
+  EXPECT_EQ(chunk.column(0)->values<int64_t>()[0], 4096);
+  EXPECT_TRUE(std::holds_alternative<Finished>(*(*resumed)->Next()));
+  EXPECT_EQ((*source)->Open(split, R"({"origin": "jdbc:sqlite:/elsewhere#t", "after": 1})").status().domain(),
+            Domain::kUser);
+}
+
+// A row of every type, written and read back, and a text that is no number.
+TEST_F(JdbcTest, KeepsEveryTypeExactly) {
+  Table table;
+  table.name = "features";
+  const std::vector<std::pair<Type, Value>> cells = {
+      {Type(TypeId::kBoolean), Value(true)},
+      {Type(TypeId::kTinyInt), Value(int64_t{-128})},
+      {Type(TypeId::kInt), Value(int64_t{2147483647})},
+      {Type(TypeId::kBigInt), Value(int64_t{-1})},
+      {Type::Decimal(18, 2), Value(int64_t{1230})},
+      {Type::Decimal(38, 6), Value(int128_t{1} << 100)},
+      {Type(TypeId::kDouble), Value(0.1)},
+      {Type::String(), Value(std::string("café"))},
+      {Type::Bytes(), Value(std::string("\0\1", 2))},
+      {Type(TypeId::kDate), Value(int64_t{19723})},
+      {Type::Time(3), Value(int64_t{3723004})},
+      {Type::Timestamp(3), Value(int64_t{1740992400123000})},
+      {Type::TimestampLtz(9), Value(int64_t{1740992400123456789})},
+      {Type::String(), Value()},
+  };
+  ReadRequest request;
+  std::vector<ColumnPtr> columns;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    table.columns.push_back({"c" + std::to_string(i), cells[i].first});
+    request.schema.fields.push_back({table.columns.back().name, cells[i].first});
+    request.columns.push_back(static_cast<int>(i));
+    columns.push_back(ConstantColumn(cells[i].first, cells[i].second, 1));
+  }
+  table.options = FeaturesTable(false).options;
+  const auto sink = MakeSink(table);
+  const auto committer = MakeCommitter(*sink);
+  auto writer = sink->MakeWriter(0);
+  NoRejects rejects;
+  ASSERT_TRUE((*writer)->Write(Chunk(columns, 1), rejects).ok());
+  auto committable = (*(*writer)->Seal({1, 1}))->Prepare();
+  ASSERT_TRUE(committable.ok());
+  ASSERT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+  auto database = Sqlite::Open(folder_ / "out.db", Sqlite::Mode::kReadWrite);
+  ASSERT_TRUE((*database)->Execute("INSERT INTO features (c0, c3) VALUES (0, 'many')").ok());
+
+  auto source = connector_.MakeSource(table, request, context_);
+  auto reader = (*source)->Open({"", 0}, "");
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  auto poll = (*reader)->Next();
+  ASSERT_TRUE(poll.ok());
+  const SourceRows& rows = std::get<SourceRows>(*poll);
+  ASSERT_EQ(rows.chunk.size(), 1);
+  for (size_t i = 0; i < cells.size(); ++i) {
+    EXPECT_EQ(ValueAt(*rows.chunk.column(static_cast<int>(i)), 0), cells[i].second)
+        << cells[i].first.ToString();
+  }
+  ASSERT_EQ(rows.rejected.size(), 1u);
+  EXPECT_EQ(rows.rejected[0].message, "column 'c3': 'many' is not a BIGINT");
+}
+
+}  // namespace
+}  // namespace caudal
