@@ -63,6 +63,10 @@ bench: build ## time the stages one by one, release preset; BENCH=data runs one
 	@ninja -C build/release benches
 	@for program in build/release/bench/$(or $(BENCH),*)_bench; do echo "$$(basename $$program)"; $$program; done
 
+.PHONY: peer-flink
+peer-flink: ## run the tests marked `oracle` on a real Flink and compare with the record (needs Java)
+	@test/peer/flink/record --check
+
 # A fresh folder starts without the tests; `make test` adds them in place and they stay.
 build/release/build.ninja: CMakePresets.json
 	@mkdir -p build
