@@ -1,0 +1,240 @@
+// Through the module, as the program does it: what ParquetWriter wrote, ParquetReader reads.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/fault_point.h"
+#include "data/column_builder.h"
+#include "format/parquet_reader.h"
+#include "format/parquet_writer.h"
+
+namespace caudal {
+namespace {
+
+class ParquetTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/caudal-parquet-XXXXXX";
+    path_ = std::string(mkdtemp(name)) + "/file.parquet";
+  }
+  void TearDown() override {
+    Faults::Disarm();
+    std::filesystem::remove_all(path_.substr(0, path_.find_last_of('/')));
+  }
+
+  void Start(const Schema& schema, int64_t group_rows = 1000) {
+    file_ = std::move(FileSystem::Local()->Create(path_)).value();
+    ParquetOptions options;
+    options.row_group_rows = group_rows;
+    auto writer = ParquetWriter::Make(schema, options, file_.get());
+    ASSERT_TRUE(writer.ok()) << writer.status().ToString();
+    writer_ = std::move(writer).value();
+  }
+  // Rows of all columns of the file.
+  std::vector<std::vector<Value>> ReadBack(const Schema& schema, int64_t first = 0) {
+    auto file = FileSystem::Local()->Open(path_);
+    auto reader = ParquetReader::Open(file->get(), path_);
+    EXPECT_TRUE(reader.ok()) << reader.status().ToString();
+    if (!reader.ok()) return {};
+    const Status projected = (*reader)->Project(schema, first);
+    EXPECT_TRUE(projected.ok()) << projected.ToString();
+    std::vector<std::vector<Value>> rows;
+    for (;;) {
+      auto chunk = (*reader)->Next();
+      EXPECT_TRUE(chunk.ok()) << chunk.status().ToString();
+      if (!chunk.ok() || chunk->empty()) return rows;
+      for (int32_t row = 0; row < chunk->size(); ++row) {
+        std::vector<Value>& values = rows.emplace_back();
+        for (const ColumnPtr& column : chunk->columns()) values.push_back(ValueAt(*column, row));
+      }
+    }
+  }
+
+  std::string path_;
+  std::unique_ptr<WritableFile> file_;
+  std::unique_ptr<ParquetWriter> writer_;
+};
+
+Schema EveryType() {
+  Schema schema;
+  schema.fields = {{"b", Type(TypeId::kBoolean)},
+                   {"i8", Type(TypeId::kTinyInt)},
+                   {"i16", Type(TypeId::kSmallInt)},
+                   {"i32", Type(TypeId::kInt, false)},
+                   {"i64", Type(TypeId::kBigInt)},
+                   {"f", Type(TypeId::kFloat)},
+                   {"d", Type(TypeId::kDouble)},
+                   {"dec", Type::Decimal(18, 2)},
+                   {"wide", Type::Decimal(38, 10)},
+                   {"s", Type::String()},
+                   {"x", Type::Bytes()},
+                   {"date", Type(TypeId::kDate)},
+                   {"time", Type::Time(3)},
+                   {"ts", Type::Timestamp(3)},
+                   {"ltz", Type::TimestampLtz(6)},
+                   {"ns", Type::Timestamp(9)}};
+  return schema;
+}
+
+std::vector<Value> RowOfEveryType(int64_t i) {
+  if (i % 5 == 4) {
+    std::vector<Value> nulls(16);
+    nulls[3] = Value(i);
+    return nulls;
+  }
+  const int128_t wide = (i % 2 == 0 ? 1 : -1) * static_cast<int128_t>(1234567890123456789) * 1000000007 * i;
+  return {Value(i % 2 == 0),
+          Value(i % 100 - 50),
+          Value(i - 3000),
+          Value(i),
+          Value(i * 1'000'000'007),
+          Value(0.5 * static_cast<double>(i)),
+          Value(0.1 * static_cast<double>(i)),
+          Value(i * 100 - 50),
+          Value(wide),
+          Value("text " + std::to_string(i % 7)),
+          Value(std::string("\0\xFF", 2) + std::to_string(i)),
+          Value(i - 100),
+          Value(i * 1000),
+          Value((i - 10) * 1'000'000),
+          Value(i * 1'000'001),
+          Value(i * 7 - 1)};
+}
+
+TEST_F(ParquetTest, EveryTypeIsReadBackWhateverTheSelection) {
+  const Schema schema = EveryType();
+  Start(schema);
+  std::vector<std::vector<Value>> expected;
+  for (int64_t chunk = 0; chunk < 5; ++chunk) {
+    std::vector<ColumnBuilder> builders;
+    for (const Field& field : schema.fields) builders.emplace_back(field.type);
+    std::vector<uint16_t> odd;
+    for (int64_t i = 0; i < 700; ++i) {
+      const std::vector<Value> row = RowOfEveryType(chunk * 700 + i);
+      for (size_t c = 0; c < row.size(); ++c) builders[c].AppendValue(row[c]);
+      if (i % 2 == 1) odd.push_back(static_cast<uint16_t>(i));
+      if (i % 2 == 1 || chunk % 2 == 0) expected.push_back(row);
+    }
+    std::vector<ColumnPtr> columns;
+    for (ColumnBuilder& builder : builders) columns.push_back(builder.Finish());
+    const RowSet rows =
+        chunk % 2 == 0 ? RowSet{nullptr, 700} : RowSet{odd.data(), static_cast<int32_t>(odd.size())};
+    ASSERT_TRUE(writer_->Append(columns, rows).ok());
+    for (auto more = writer_->Step(); more.ok() && *more; more = writer_->Step()) {
+    }
+  }
+  EXPECT_GT(writer_->buffered_bytes(), 0);
+  auto footer = writer_->Finish();
+  ASSERT_TRUE(footer.ok()) << footer.status().ToString();
+  ASSERT_TRUE(file_->Close().ok());
+  EXPECT_EQ(footer->rows, static_cast<int64_t>(expected.size()));
+  EXPECT_EQ(footer->row_groups, 3);
+  EXPECT_EQ(ReadBack(schema), expected);
+  EXPECT_EQ(ReadBack(schema, 1500).size(), expected.size() - 1500);
+  EXPECT_EQ(ReadBack(schema, 1500)[0], expected[1500]);
+}
+
+TEST_F(ParquetTest, CodesOfSeveralDictionariesAndFlatTextMix) {
+  Schema schema;
+  schema.fields = {{"s", Type::String()}};
+  Start(schema, 1'000'000);
+  std::vector<std::vector<Value>> expected;
+  const auto append_coded = [&](uint64_t id, std::vector<std::string> names, std::vector<int32_t> codes) {
+    auto* dictionary = new StringDictionary(id);
+    const StringDictionaryPtr shared(dictionary);
+    for (const std::string& name : names) dictionary->Append(name);
+    MutableBufferPtr buffer = Buffer::Allocate(codes.size() * 4);
+    std::copy(codes.begin(), codes.end(), buffer->mutable_as<int32_t>());
+    const int32_t size = static_cast<int32_t>(codes.size());
+    const ColumnPtr column =
+        Column::Dictionary(Type::String(), size, buffer, nullptr, shared, static_cast<int32_t>(names.size()));
+    ASSERT_TRUE(writer_->Append({column}, {nullptr, size}).ok());
+    for (const int32_t code : codes) expected.push_back({Value(names[static_cast<size_t>(code)])});
+  };
+  append_coded(1, {"a", "b", "c"}, {0, 1, 1, 2});
+  append_coded(2, {"c", "a", "some longer text"}, {2, 0, 1});
+  ASSERT_TRUE(
+      writer_->Append({ConstantColumn(Type::String(), Value(std::string("k")), 2)}, {nullptr, 2}).ok());
+  expected.push_back({Value(std::string("k"))});
+  expected.push_back({Value(std::string("k"))});
+  ASSERT_TRUE(writer_->Append({ConstantColumn(Type::String(), Value(), 1)}, {nullptr, 1}).ok());
+  expected.push_back({Value()});
+  ColumnBuilder flat(Type::String());
+  flat.AppendString("flat");
+  flat.AppendNull();
+  ASSERT_TRUE(writer_->Append({flat.Finish()}, {nullptr, 2}).ok());
+  expected.push_back({Value(std::string("flat"))});
+  expected.push_back({Value()});
+  append_coded(3, {"z"}, {0});
+  ASSERT_TRUE(writer_->Finish().ok());
+  ASSERT_TRUE(file_->Close().ok());
+  EXPECT_EQ(ReadBack(schema), expected);
+}
+
+TEST_F(ParquetTest, AFailingDiskCostsAPauseOnly) {
+  Schema schema;
+  schema.fields = {{"a", Type(TypeId::kInt)}};
+  Start(schema, 100);
+  Faults::Arm(FaultPoint::disk_write, FaultAction::kError, 1, 1000);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(
+        writer_->Append({ConstantColumn(Type(TypeId::kInt), Value(int64_t{i}), 60)}, {nullptr, 60}).ok());
+  }
+  auto footer = writer_->Finish();
+  ASSERT_TRUE(footer.ok());
+  EXPECT_FALSE(file_->Close().ok());
+  Faults::Disarm();
+  EXPECT_EQ(writer_->Finish()->rows, 600);
+  ASSERT_TRUE(file_->Close().ok());
+  EXPECT_EQ(ReadBack(schema).size(), 600u);
+}
+
+TEST_F(ParquetTest, AFileWithoutRowsIsWhole) {
+  Schema schema;
+  schema.fields = {{"a", Type(TypeId::kInt)}, {"s", Type::String()}};
+  Start(schema);
+  EXPECT_EQ(writer_->Finish()->rows, 0);
+  ASSERT_TRUE(file_->Close().ok());
+  EXPECT_EQ(ReadBack(schema).size(), 0u);
+}
+
+TEST_F(ParquetTest, WhatCannotBeIsRefusedByName) {
+  Schema schema;
+  schema.fields = {{"r", Type::Row({{"a", Type(TypeId::kInt)}})}};
+  file_ = std::move(FileSystem::Local()->Create(path_)).value();
+  EXPECT_EQ(ParquetWriter::Make(schema, {}, file_.get()).status().message(),
+            "format 'parquet' cannot write column 'r' of type ROW<`a` INT> yet");
+  ASSERT_TRUE(file_->Append("this is no Parquet file").ok());
+  ASSERT_TRUE(file_->Close().ok());
+  auto file = FileSystem::Local()->Open(path_);
+  const Status status = ParquetReader::Open(file->get(), path_).status();
+  EXPECT_EQ(status.domain(), Domain::kData);
+  EXPECT_TRUE(status.message().starts_with("'" + path_ + "' cannot be read as Parquet"));
+}
+
+TEST_F(ParquetTest, ReadsAsWiderTypesOnlyAndMissingColumnsAsNull) {
+  Schema schema;
+  schema.fields = {{"a", Type(TypeId::kInt)}, {"b", Type::String()}};
+  Start(schema);
+  ASSERT_TRUE(writer_
+                  ->Append({ConstantColumn(Type(TypeId::kInt), Value(int64_t{7}), 1),
+                            ConstantColumn(Type::String(), Value(std::string("x")), 1)},
+                           {nullptr, 1})
+                  .ok());
+  ASSERT_TRUE(writer_->Finish().ok());
+  ASSERT_TRUE(file_->Close().ok());
+  Schema wanted;
+  wanted.fields = {{"gone", Type::String()}, {"a", Type(TypeId::kBigInt)}};
+  EXPECT_EQ(ReadBack(wanted), (std::vector<std::vector<Value>>{{Value(), Value(int64_t{7})}}));
+  auto file = FileSystem::Local()->Open(path_);
+  auto reader = std::move(ParquetReader::Open(file->get(), path_)).value();
+  EXPECT_EQ(reader->schema().fields[0].type, Type(TypeId::kInt));
+  EXPECT_EQ(reader->rows(), 1);
+  wanted.fields = {{"b", Type(TypeId::kInt)}};
+  ASSERT_TRUE(reader->Project(wanted, 0).ok());
+  EXPECT_EQ(reader->Next().status().message(),
+            "column 'b' of '" + path_ + "': it is string in the file, not INT");
+}
+
+}  // namespace
+}  // namespace caudal
