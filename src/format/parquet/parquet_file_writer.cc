@@ -27,17 +27,14 @@ class FileStream : public arrow::io::OutputStream {
   bool closed() const override { return false; }
   arrow::Result<int64_t> Tell() const override { return file_->size(); }
   arrow::Status Write(const void* data, int64_t size) override {
-    Status status = file_->Append({static_cast<const char*>(data), static_cast<size_t>(size)});
-    if (status_.ok()) status_ = std::move(status);
+    const Status status = file_->Append({static_cast<const char*>(data), static_cast<size_t>(size)});
+    static_cast<void>(status.ok());
     return arrow::Status::OK();
   }
   using arrow::io::OutputStream::Write;
-  // The first failure since the last call.
-  Status TakeStatus() { return std::exchange(status_, Status()); }
 
  private:
   WritableFile* file_;
-  Status status_;
 };
 
 std::shared_ptr<arrow::Buffer> Wrap(const void* data, size_t size) {
@@ -127,7 +124,7 @@ arrow::Status WriteStore(const ParquetStore& store, parquet::ColumnWriter* colum
 }  // namespace
 
 struct ParquetFileWriter::Target {
-  std::shared_ptr<FileStream> stream;
+  std::shared_ptr<arrow::io::OutputStream> stream;
   std::shared_ptr<parquet::ArrowWriterProperties> arrow_properties =
       parquet::default_arrow_writer_properties();
   parquet::ArrowWriteContext context{arrow::default_memory_pool(), arrow_properties.get()};
