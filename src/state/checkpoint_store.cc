@@ -13,7 +13,7 @@
 namespace caudal {
 namespace {
 
-constexpr std::string_view kSegmentMagic = "CDLSEG\0\1";
+constexpr std::string_view kSegmentMagic("CDLSEG\0\1", 8);
 constexpr std::string_view kIdentityMagic = "caudal checkpoint 1\n";
 constexpr std::string_view kClosed = "CDLCLOSE";  // content of a manifest name that holds no epoch
 
@@ -71,12 +71,13 @@ Result<std::string> ReadSegment(FileSystem* files, const std::string& folder, co
 }  // namespace
 
 Result<std::unique_ptr<CheckpointStore>> CheckpointStore::Open(Env* env, FileSystem* files,
-                                                               std::string folder, std::string query) {
+                                                               std::string folder, std::string query,
+                                                               int64_t least_generation) {
   std::unique_ptr<CheckpointStore> store(
       new CheckpointStore(env, files, std::move(folder), std::move(query)));
   RETURN_IF_ERROR(files->MakeDirectories(store->folder_));
   RETURN_IF_ERROR(store->ClaimIdentity());
-  RETURN_IF_ERROR(store->ClaimGeneration());
+  RETURN_IF_ERROR(store->ClaimGeneration(least_generation));
   return store;
 }
 
@@ -102,7 +103,7 @@ Status CheckpointStore::ClaimIdentity() {
   return Status();
 }
 
-Status CheckpointStore::ClaimGeneration() {
+Status CheckpointStore::ClaimGeneration(int64_t least) {
   for (;;) {
     ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files_->List(folder_));
     int64_t highest = 0;
@@ -114,7 +115,7 @@ Status CheckpointStore::ClaimGeneration() {
         highest = std::max(highest, found->generation);
       }
     }
-    generation_ = highest + 1;
+    generation_ = std::max(highest + 1, least);
     ASSIGN_OR_RETURN(const bool mine, files_->CreateIfAbsent(
                                           fmt::format("{}/generation-{}", folder_, generation_), identity_));
     if (mine) return Status();
@@ -122,9 +123,11 @@ Status CheckpointStore::ClaimGeneration() {
 }
 
 Status CheckpointStore::CheckNotFenced() {
-  ASSIGN_OR_RETURN(const bool newer,
-                   files_->Exists(fmt::format("{}/generation-{}", folder_, generation_ + 1)));
-  if (newer) return Fenced(generation_, folder_);
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files_->List(folder_));
+  for (const FileInfo& entry : entries) {
+    auto found = ParseName(FileName(entry.path), "generation-", false);
+    if (found && found->generation > generation_) return Fenced(generation_, folder_);
+  }
   return Status();
 }
 
@@ -211,13 +214,20 @@ Result<std::optional<RestoredCheckpoint>> CheckpointStore::Restore() {
       "no manifest is whole: restore the folder from a backup, or rebuild under a new path");
 }
 
-Result<std::string> CheckpointStore::WriteSegment(int64_t number, std::string_view bytes) {
+Status CheckpointStore::WriteSegment(int64_t number, const std::vector<std::string_view>& records,
+                                     const std::vector<SegmentRef*>& refs) {
   FAULT_POINT(snapshot_write);
   const std::string name = fmt::format("segment-{}-{}", generation_, number);
   ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, files_->Create(folder_ + "/" + name));
-  RETURN_IF_ERROR(file->Append(bytes));
-  RETURN_IF_ERROR(file->Close());
-  return name;
+  RETURN_IF_ERROR(file->Append(kSegmentMagic));
+  for (size_t i = 0; i < records.size(); ++i) {
+    refs[i]->file = name;
+    refs[i]->offset = file->size();
+    refs[i]->length = static_cast<int64_t>(records[i].size());
+    refs[i]->crc = Crc32c(records[i]);
+    RETURN_IF_ERROR(file->Append(records[i]));
+  }
+  return file->Close();
 }
 
 Status CheckpointStore::CreateManifest(const Manifest& manifest) {
@@ -227,7 +237,10 @@ Status CheckpointStore::CreateManifest(const Manifest& manifest) {
   while (!abandoned_.empty()) {
     const std::string name = ManifestName({generation_, abandoned_.front()});
     ASSIGN_OR_RETURN(const bool mine, files_->CreateIfAbsent(folder_ + "/" + name, kClosed));
-    if (!mine) return Fenced(generation_, folder_);
+    if (!mine) {
+      RETURN_IF_ERROR(CheckNotFenced());
+      return Status::External(fmt::format("'{}' was made although its write reported an error", name));
+    }
     abandoned_.erase(abandoned_.begin());
   }
 #endif

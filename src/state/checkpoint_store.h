@@ -31,10 +31,10 @@ struct RestoredCheckpoint {
 
 class CheckpointStore {
  public:
-  // Opens or makes the folder and takes the next generation. User error if the folder belongs to another
-  // query.
+  // Opens or makes the folder and takes the next generation, `least_generation` or later. User error if the
+  // folder belongs to another query.
   static Result<std::unique_ptr<CheckpointStore>> Open(Env* env, FileSystem* files, std::string folder,
-                                                       std::string query);
+                                                       std::string query, int64_t least_generation = 1);
 
   const std::string& folder() const { return folder_; }
   const std::string& identity() const { return identity_; }
@@ -44,8 +44,10 @@ class CheckpointStore {
   // generations. Once. Data error when there are manifests and none is whole.
   Result<std::optional<RestoredCheckpoint>> Restore();
 
-  // Writes one segment file durably; its name is segment-<generation>-<number>.
-  Result<std::string> WriteSegment(int64_t number, std::string_view bytes);
+  // Writes one durable segment file, segment-<generation>-<number>, with the records of several tables one
+  // after the other; fills all but `table` of `refs`, one for each.
+  Status WriteSegment(int64_t number, const std::vector<std::string_view>& records,
+                      const std::vector<SegmentRef*>& refs);
 
   // Makes the manifest of `manifest.epoch`. User error when a newer generation owns the query.
   Status CreateManifest(const Manifest& manifest);
@@ -60,7 +62,7 @@ class CheckpointStore {
       : env_(env), files_(files), folder_(std::move(folder)), query_(std::move(query)) {}
 
   Status ClaimIdentity();
-  Status ClaimGeneration();
+  Status ClaimGeneration(int64_t least);
   Status CheckNotFenced();
   Status CloseOlderGenerations();
   Status BeginAt(int64_t number);

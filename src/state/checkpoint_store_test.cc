@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/crc32c.h"
 #include "fs/memory_file_system.h"
 
 namespace caudal {
@@ -17,15 +16,16 @@ class CheckpointStoreTest : public ::testing::Test {
   }
   // A manifest with one segment file of one table.
   Status Commit(CheckpointStore& store, int64_t number, std::string records = "records") {
-    const std::string bytes = "CDLSEG" + std::string("\0\1", 2) + records;
-    ASSIGN_OR_RETURN(const std::string file, store.WriteSegment(number, bytes));
+    SegmentRef segment;
+    segment.table = "keys";
+    RETURN_IF_ERROR(store.WriteSegment(number, {records}, {&segment}));
     Manifest manifest;
     manifest.identity = store.identity();
     manifest.query = "p/q";
     manifest.epoch = {store.generation(), number};
     NodeState node;
     node.id = "dedup/1";
-    node.segments = {{"keys", file, 8, static_cast<int64_t>(records.size()), Crc32c(records)}};
+    node.segments = {segment};
     manifest.nodes = {node};
     return store.CreateManifest(manifest);
   }

@@ -1,0 +1,505 @@
+#include "run/coordinator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/fault_point.h"
+
+namespace caudal {
+namespace {
+
+constexpr int64_t kNanosPerMilli = 1'000'000;
+constexpr int64_t kFirstBackoff = 100 * kNanosPerMilli;
+constexpr int64_t kLongestBackoff = 30'000 * kNanosPerMilli;
+constexpr size_t kRecentEpochs = 256;
+constexpr int64_t kRetainEvery = 4;
+// After so many epochs that gave nothing back, memory is held by what will not go away.
+constexpr int64_t kPatientEpochs = 2;
+constexpr int64_t kEphemeralPatience = 5'000 * kNanosPerMilli;
+
+int64_t Longer(int64_t backoff) { return std::clamp(backoff * 2, kFirstBackoff, kLongestBackoff); }
+
+// Whether the next epoch can make good what this one could not.
+bool IsPassing(const Status& status) {
+  return !Faults::IsInjectedCrash(status) &&
+         (status.domain() == Domain::kExternal || status.retry() == Retry::kBackoff);
+}
+
+}  // namespace
+
+Coordinator::Coordinator(Parts parts, EpochOptions options)
+    : parts_(std::move(parts)),
+      options_(options),
+      number_(parts_.base ? parts_.base->epoch.number : 0),
+      previous_(parts_.base ? parts_.base->epoch : Epoch{}) {
+  const int count = parts_.graph->node_count();
+  kinds_.assign(static_cast<size_t>(count), StateTable::SnapshotKind::kDelta);
+  for (int node = 0; node < count; ++node) {
+    const Endpoint& endpoint = (*parts_.endpoints)[static_cast<size_t>(node)];
+    ids_.push_back(parts_.fingerprints[static_cast<size_t>(node)].id);
+    if (endpoint.source != nullptr) {
+      roles_.push_back(NodeRole::kSource);
+      sources_running_ += static_cast<int>(parts_.graph->sources(node).size());
+    } else if (endpoint.sink != nullptr) {
+      roles_.push_back(NodeRole::kSink);
+    } else {
+      const bool passes = parts_.graph->operators(node)[0]->op().passes_rows();
+      roles_.push_back(passes ? NodeRole::kPasses : NodeRole::kAbsorbs);
+    }
+  }
+}
+
+void Coordinator::Start() {
+  const int64_t now = parts_.env->SteadyNanos();
+  next_epoch_nanos_ = now + options_.interval_millis * kNanosPerMilli;
+  for (const std::unique_ptr<SplitDiscovery>& discovery : *parts_.discoveries) {
+    discover_at_.push_back(now + discovery->interval_millis() * kNanosPerMilli);
+    HandOut(*discovery, discovery->known());
+  }
+  for (const std::unique_ptr<Task>& task : parts_.graph->tasks()) parts_.executor->Wake(task.get());
+  parts_.executor->Wake(this);
+}
+
+void Coordinator::HandOut(const SplitDiscovery& discovery, const std::vector<SplitState>& splits) {
+  const std::vector<SourceTask*>& tasks = parts_.graph->sources(discovery.node());
+  for (size_t task = 0; task < tasks.size(); ++task) {
+    std::vector<SplitState> mine;
+    for (const SplitState& split : splits) {
+      if (static_cast<size_t>(split.ordinal) % tasks.size() == task) mine.push_back(split);
+    }
+    if (!mine.empty()) tasks[task]->Assign(std::move(mine));
+    if (discovery.complete()) tasks[task]->AllDiscovered();
+    parts_.executor->Wake(parts_.graph->task_of(tasks[task]));
+  }
+}
+
+// --- what tasks and users say -----------------------------------------------------------------------------
+
+void Coordinator::OnAck(NodeAck ack) {
+  {
+    std::lock_guard lock(mutex_);
+    acks_.push_back(std::move(ack));
+  }
+  parts_.executor->Wake(this);
+}
+
+void Coordinator::OnFailure(Status status) {
+  {
+    std::lock_guard lock(mutex_);
+    if (failure_.ok()) failure_ = std::move(status);
+  }
+  parts_.executor->Wake(this);
+}
+
+void Coordinator::Post(std::function<void()> result) {
+  {
+    std::lock_guard lock(mutex_);
+    results_.push_back(std::move(result));
+  }
+  parts_.executor->Wake(this);
+}
+
+void Coordinator::Submit(std::function<std::function<void()>()> job) {
+  parts_.executor->Submit(this, [this, job = std::move(job)] { Post(job()); });
+}
+
+void Coordinator::OnSplitFinished(int node, const Split& split) {
+  Post([this, node, split] {
+    for (const std::unique_ptr<SplitDiscovery>& discovery : *parts_.discoveries) {
+      if (discovery->node() != node) continue;
+      if (discovering_) {
+        finished_splits_.emplace_back(discovery.get(), split);
+      } else {
+        discovery->OnFinished(split);
+      }
+    }
+  });
+}
+
+void Coordinator::OnSourceEnded(int, int) {
+  Post([this] { --sources_running_; });
+}
+
+void Coordinator::OnNewSchema(int) {
+  Post([this] {
+    schema_changed_ = true;
+    std::lock_guard lock(mutex_);
+    stop_requested_ = true;
+  });
+}
+
+void Coordinator::RequestEpoch() {
+  {
+    std::lock_guard lock(mutex_);
+    epoch_requested_ = true;
+  }
+  parts_.executor->Wake(this);
+}
+
+void Coordinator::RequestStop(bool drain) {
+  Post([this, drain] {
+    if (!drain) {
+      std::lock_guard lock(mutex_);
+      stop_requested_ = true;
+      return;
+    }
+    for (int node = 0; node < static_cast<int>(parts_.plan->nodes.size()); ++node) {
+      for (SourceTask* source : parts_.graph->sources(node)) source->Drain();
+      WakeSources(node);
+    }
+  });
+}
+
+CheckpointProgress Coordinator::progress() const {
+  std::lock_guard lock(mutex_);
+  return progress_;
+}
+
+// --- one round --------------------------------------------------------------------------------------------
+
+Runnable::Outcome Coordinator::Run() {
+  TakeInbox();
+  if (finished_) return Outcome::kIdle;
+  const int64_t now = parts_.env->SteadyNanos();
+  MaybeWriteState();
+  MaybeMakeManifest(now);
+  MaybeCommit(now);
+  MaybeDiscover(now);
+  CheckMemory(now);
+  MaybeBegin(now);
+  if (!finished_) Arm(now);
+  return Outcome::kIdle;
+}
+
+void Coordinator::Arm(int64_t now) {
+  int64_t at = INT64_MAX;
+  if (!flight_ && !options_.ephemeral) at = std::max(next_epoch_nanos_, earliest_epoch_nanos_);
+  if (!flight_ && stop_due_) at = std::min(at, earliest_epoch_nanos_);
+  if (landing_ && !landing_->running) at = std::min(at, landing_->retry_at);
+  for (size_t i = 0; i < discover_at_.size(); ++i) {
+    if (!(*parts_.discoveries)[i]->complete()) at = std::min(at, discover_at_[i]);
+  }
+  if (over_budget_) at = std::min(at, now + kFirstBackoff);
+  if (at == INT64_MAX || at <= now) return;
+  if (armed_at_ <= now || at < armed_at_) {
+    armed_at_ = at;
+    parts_.executor->WakeAt(this, at);
+  }
+}
+
+void Coordinator::TakeInbox() {
+  std::deque<NodeAck> acks;
+  std::vector<std::function<void()>> results;
+  Status failure;
+  {
+    std::lock_guard lock(mutex_);
+    std::swap(acks, acks_);
+    std::swap(results, results_);
+    failure = failure_;
+  }
+  if (finished_) return;
+  if (!failure.ok()) return Fail(std::move(failure));
+  for (NodeAck& ack : acks) TakeAck(std::move(ack));
+  for (std::function<void()>& result : results) {
+    if (!finished_) result();
+  }
+}
+
+void Coordinator::TakeAck(NodeAck ack) {
+  if (!flight_ || flight_->barrier.epoch != ack.epoch) return;
+  NodeState& node = flight_->nodes[static_cast<size_t>(ack.node)];
+  node.watermark.event = std::min(node.watermark.event, ack.watermark.event);
+  node.watermark.processing = std::min(node.watermark.processing, ack.watermark.processing);
+  node.splits.insert(node.splits.end(), ack.splits.begin(), ack.splits.end());
+  flight_->arrivals.insert(flight_->arrivals.end(), ack.arrivals.begin(), ack.arrivals.end());
+  flight_->totals->Add(ack);
+  parts_.segments->Add(ack);
+  parts_.sinks->Add(ack.node, std::move(ack.sealed));
+  SubmitPrepares();
+  --flight_->acks_missing;
+}
+
+void Coordinator::SubmitPrepares() {
+  for (PendingSeal* seal : parts_.sinks->TakeWaiting()) {
+    Submit([this, seal] {
+      SinkEpochs::Prepare(seal);
+      return [this, seal] { parts_.sinks->Prepared(seal); };
+    });
+  }
+}
+
+// --- an epoch between barrier and manifest ----------------------------------------------------------------
+
+void Coordinator::MaybeBegin(int64_t now) {
+  if (flight_ || now < earliest_epoch_nanos_) {
+    stop_due_ = stop_due_ || sources_running_ == 0;
+    return;
+  }
+  bool requested = false;
+  {
+    std::lock_guard lock(mutex_);
+    stop_due_ = stop_due_ || stop_requested_ || sources_running_ == 0;
+    requested = epoch_requested_;
+    epoch_requested_ = false;
+  }
+  if (landing_ && landing_->last) return;
+  const bool due = !options_.ephemeral && (requested || now >= next_epoch_nanos_);
+  if (stop_due_ || due) Begin(stop_due_, now);
+}
+
+void Coordinator::Begin(bool stop, int64_t now) {
+  const size_t count = static_cast<size_t>(parts_.graph->node_count());
+  flight_.emplace();
+  flight_->barrier = {{parts_.store != nullptr ? parts_.store->generation() : 1, ++number_}, stop};
+  flight_->totals = std::make_unique<EpochTotals>(static_cast<int>(count));
+  flight_->nodes = parts_.fingerprints;
+  for (NodeState& node : flight_->nodes) node.watermark = {Watermark::kEnd, Watermark::kEnd};
+  flight_->acks_missing = parts_.graph->instances();
+  flight_->began_nanos = now;
+  next_epoch_nanos_ = now + options_.interval_millis * kNanosPerMilli;
+  for (size_t node = 0; node < count; ++node)
+    kinds_[node] = parts_.segments->NextKind(static_cast<int>(node));
+  for (size_t node = 0; node < parts_.plan->nodes.size(); ++node) {
+    for (SourceTask* source : parts_.graph->sources(static_cast<int>(node))) {
+      source->RequestBarrier(flight_->barrier);
+    }
+    WakeSources(static_cast<int>(node));
+  }
+}
+
+void Coordinator::WakeSources(int node) {
+  for (SourceTask* source : parts_.graph->sources(node)) parts_.executor->Wake(parts_.graph->task_of(source));
+}
+
+void Coordinator::MaybeWriteState() {
+  if (!flight_ || flight_->acks_missing > 0 || flight_->state_submitted) return;
+  flight_->state_submitted = true;
+  if (parts_.store == nullptr || !parts_.segments->dirty()) {
+    flight_->state_written = true;
+    return;
+  }
+  const int64_t number = flight_->barrier.epoch.number;
+  Submit([this, number] {
+    Status status = parts_.segments->Write(parts_.store, number);
+    return [this, status] {
+      flight_->state_written = true;
+      if (flight_->failure.ok()) flight_->failure = status;
+    };
+  });
+}
+
+void Coordinator::MaybeMakeManifest(int64_t now) {
+  if (!flight_ || flight_->acks_missing > 0 || !flight_->state_written || flight_->manifest_submitted) return;
+  if (parts_.sinks->running()) return;
+  Status failure = flight_->failure.ok() ? parts_.sinks->failure() : flight_->failure;
+  if (!failure.ok()) return Abandon(std::move(failure), now);
+  std::vector<int64_t> recounts;
+  for (int node = 0; node < parts_.graph->node_count(); ++node)
+    recounts.push_back(parts_.sinks->recount(node));
+  Status counted = flight_->totals->Check(ids_, roles_, recounts);
+  if (!counted.ok()) return Fail(std::move(counted));
+  if (landing_) return;  // the epoch before is not visible yet
+  flight_->manifest_submitted = true;
+  const Manifest manifest = BuildManifest();
+  if (parts_.store == nullptr) return OnManifest(manifest);
+  Submit([this, manifest] {
+    auto make = [&]() -> Status {
+      RETURN_IF_ERROR(parts_.store->CreateManifest(manifest));
+      FAULT_POINT(manifest_after);
+      return Status();
+    };
+    Status status = make();
+    return [this, manifest, status] {
+      status.ok() ? OnManifest(manifest) : Abandon(status, parts_.env->SteadyNanos());
+    };
+  });
+}
+
+Manifest Coordinator::BuildManifest() const {
+  Manifest manifest;
+  manifest.query = parts_.plan->query;
+  if (parts_.store != nullptr) manifest.identity = parts_.store->identity();
+  manifest.epoch = flight_->barrier.epoch;
+  manifest.previous = previous_;
+  manifest.created_micros = parts_.env->NowMicros();
+  manifest.processing = Watermark::kNone;
+  manifest.final = flight_->barrier.stop && sources_running_ == 0;
+  manifest.nodes = flight_->nodes;
+  for (size_t i = 0; i < manifest.nodes.size(); ++i) {
+    NodeState& node = manifest.nodes[i];
+    const NodeTotals& totals = flight_->totals->node(static_cast<int>(i));
+    manifest.processing = std::max(manifest.processing, node.watermark.processing);
+    node.segments = parts_.segments->refs(static_cast<int>(i));
+    node.committables = parts_.sinks->committables(static_cast<int>(i));
+    node.rows_in = totals.rows_in;
+    node.rows_out = totals.rows_out;
+    node.fates = totals.fates;
+    const NodeState* base = parts_.base ? parts_.base->Find(node.id) : nullptr;
+    if (base == nullptr) continue;
+    for (size_t port = 0; port < std::min(node.rows_in.size(), base->rows_in.size()); ++port) {
+      node.rows_in[port] += base->rows_in[port];
+    }
+    node.rows_out += base->rows_out;
+    AddFates(base->fates, &node.fates);
+  }
+  for (const std::unique_ptr<SplitDiscovery>& discovery : *parts_.discoveries) {
+    discovery->Complete(&manifest.nodes[static_cast<size_t>(discovery->node())]);
+  }
+  return manifest;
+}
+
+// Gives the epoch up: its sealed rows and state records stay and go into the next one.
+void Coordinator::Abandon(Status why, int64_t now) {
+  const Epoch epoch = flight_->barrier.epoch;
+  why = std::move(why).At(fmt::format("epoch {}-{}", epoch.generation, epoch.number));
+  if (!IsPassing(why)) return Fail(std::move(why));
+  if (parts_.store != nullptr) parts_.store->Abandon(epoch.number);
+  abandoned_arrivals_.insert(abandoned_arrivals_.end(), flight_->arrivals.begin(), flight_->arrivals.end());
+  abandon_backoff_nanos_ = Longer(abandon_backoff_nanos_);
+  earliest_epoch_nanos_ = now + abandon_backoff_nanos_;
+  next_epoch_nanos_ = std::min(next_epoch_nanos_, earliest_epoch_nanos_);
+  flight_.reset();
+  std::lock_guard lock(mutex_);
+  ++progress_.abandoned;
+  progress_.last_failure = std::move(why);
+}
+
+// --- an epoch between manifest and commit -----------------------------------------------------------------
+
+void Coordinator::OnManifest(const Manifest& manifest) {
+  previous_ = manifest.epoch;
+  abandon_backoff_nanos_ = 0;
+  landing_.emplace();
+  landing_->commit = parts_.sinks->Take(manifest.epoch);
+  landing_->nodes = manifest.nodes;
+  landing_->arrivals = std::move(abandoned_arrivals_);
+  abandoned_arrivals_.clear();
+  landing_->arrivals.insert(landing_->arrivals.end(), flight_->arrivals.begin(), flight_->arrivals.end());
+  landing_->last = flight_->barrier.stop;
+  landing_->began_nanos = flight_->began_nanos;
+  flight_.reset();
+  MaybeCommit(parts_.env->SteadyNanos());
+}
+
+void Coordinator::MaybeCommit(int64_t now) {
+  if (!landing_ || landing_->running || now < landing_->retry_at) return;
+  landing_->running = true;
+  Submit([this] {
+    Status status = SinkEpochs::Commit(&landing_->commit);
+    return [this, status] {
+      landing_->running = false;
+      if (status.ok()) return OnCommitted();
+      const Epoch epoch = landing_->commit.epoch;
+      Status framed = Status(status).At(fmt::format("epoch {}-{}", epoch.generation, epoch.number));
+      if (!IsPassing(framed)) return Fail(std::move(framed));
+      landing_->backoff_nanos = Longer(landing_->backoff_nanos);
+      landing_->retry_at = parts_.env->SteadyNanos() + landing_->backoff_nanos;
+      std::lock_guard lock(mutex_);
+      progress_.last_failure = std::move(framed);
+    };
+  });
+}
+
+void Coordinator::OnCommitted() {
+  const int64_t now = parts_.env->SteadyNanos();
+  const Landing landing = std::move(*landing_);
+  landing_.reset();
+  earliest_epoch_nanos_ = std::max(earliest_epoch_nanos_, now + options_.min_pause_millis * kNanosPerMilli);
+  for (size_t node = 0; node < parts_.plan->nodes.size(); ++node) {
+    Source* source = (*parts_.endpoints)[node].source.get();
+    if (source == nullptr) continue;
+    std::vector<std::pair<Split, Position>> positions;
+    for (const SplitState& split : landing.nodes[node].splits) {
+      positions.push_back({{split.id, split.ordinal}, split.position});
+    }
+    source->Committed(positions);
+  }
+  EpochSample sample;
+  sample.epoch = landing.commit.epoch;
+  sample.committed_millis = parts_.env->NowMillis();
+  sample.duration_millis = (now - landing.began_nanos) / kNanosPerMilli;
+  for (const auto& [arrival, rows] : landing.arrivals) {
+    sample.freshness.emplace_back(std::max<int64_t>(0, sample.committed_millis - arrival), rows);
+  }
+  {
+    std::lock_guard lock(mutex_);
+    progress_.last = landing.commit.epoch;
+    ++progress_.committed;
+    progress_.last_failure = Status();
+    progress_.recent.push_back(std::move(sample));
+    if (progress_.recent.size() > kRecentEpochs) progress_.recent.erase(progress_.recent.begin());
+    progress_.nodes = landing.nodes;
+  }
+  if (over_budget_) ++over_budget_epochs_;
+  if (landing.last) return Finish(Status());
+  if (parts_.store == nullptr || landing.commit.epoch.number % kRetainEvery != 0) return;
+  Submit([this] {
+    Status status = parts_.store->Retain(std::max(2, options_.keep));
+    return [this, status] {
+      if (Faults::IsInjectedCrash(status)) return Fail(status);
+      std::lock_guard lock(mutex_);
+      if (!status.ok()) progress_.last_failure = status;  // files stay a little longer
+    };
+  });
+}
+
+// --- splits, memory, the end ------------------------------------------------------------------------------
+
+void Coordinator::MaybeDiscover(int64_t now) {
+  if (discovering_) return;
+  for (size_t i = 0; i < discover_at_.size(); ++i) {
+    SplitDiscovery* discovery = (*parts_.discoveries)[i].get();
+    if (discovery->complete() || now < discover_at_[i]) continue;
+    discovering_ = true;
+    Submit([this, discovery, i] {
+      Result<std::vector<SplitState>> found = discovery->Discover();
+      return [this, discovery, i, found] {
+        discovering_ = false;
+        discover_at_[i] = parts_.env->SteadyNanos() + discovery->interval_millis() * kNanosPerMilli;
+        for (const auto& [of, split] : finished_splits_) of->OnFinished(split);
+        finished_splits_.clear();
+        if (!found.ok())
+          return Fail(found.status().At("source '" + ids_[static_cast<size_t>(discovery->node())] + "'"));
+        HandOut(*discovery, *found);
+      };
+    });
+    return;
+  }
+}
+
+void Coordinator::CheckMemory(int64_t now) {
+  const MemoryBudget* over = parts_.budget != nullptr ? parts_.budget->over() : nullptr;
+  if (over == nullptr) {
+    over_budget_ = false;
+    over_budget_epochs_ = 0;
+    return;
+  }
+  if (!over_budget_) over_since_nanos_ = now;
+  over_budget_ = true;
+  const bool in_vain = options_.ephemeral ? now - over_since_nanos_ > kEphemeralPatience
+                                          : over_budget_epochs_ >= kPatientEpochs;
+  if (!in_vain) return;
+  Fail(Status::User(
+           fmt::format("query '{}' holds {} MB of memory, more than the {} MB of '{}', and a checkpoint gave "
+                       "nothing back",
+                       parts_.plan->query, over->used() >> 20, over->limit() >> 20, over->name()))
+           .Hint("raise 'caudal.memory-limit', or keep less state: shorter windows, retention or TTL"));
+}
+
+void Coordinator::Fail(Status status) {
+  {
+    std::lock_guard lock(mutex_);
+    if (failure_.ok()) failure_ = status;
+  }
+  Finish(std::move(status));
+}
+
+void Coordinator::Finish(Status status) {
+  if (finished_) return;
+  finished_ = true;
+  for (const std::unique_ptr<Task>& task : parts_.graph->tasks()) task->Cancel();
+  parts_.finished(std::move(status), schema_changed_);
+}
+
+}  // namespace caudal

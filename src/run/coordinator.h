@@ -1,0 +1,155 @@
+// Coordinator: drives the epochs of one job: barrier, seal and snapshot, prepare, accounting, manifest,
+// commit, and tells the sources.
+//
+// A Runnable that never blocks: what blocks runs as a job of the executor and posts its result back. Tasks
+// talk to it through EpochControl from any thread. At most one epoch is between barrier and manifest, and at
+// most one between manifest and commit; the two may overlap. A failed Prepare or state write abandons the
+// epoch: the next one covers everything since the last commit.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/accounting.h"
+#include "run/epoch_control.h"
+#include "run/job_progress.h"
+#include "run/sink_epochs.h"
+#include "run/split_discovery.h"
+#include "run/state_segments.h"
+#include "run/task_graph.h"
+
+namespace caudal {
+
+struct EpochOptions {
+  int64_t interval_millis = 30'000;
+  int64_t min_pause_millis = 0;
+  int keep = 3;            // manifests
+  bool ephemeral = false;  // no checkpoint: one epoch, at the end
+};
+
+class Coordinator : public Runnable, public EpochControl {
+ public:
+  // What it works with; all but `base` outlive it. `base`: the manifest restored from, if any.
+  struct Parts {
+    Env* env = nullptr;
+    Executor* executor = nullptr;
+    MemoryBudget* budget = nullptr;
+    CheckpointStore* store = nullptr;  // null: ephemeral
+    const Plan* plan = nullptr;
+    TaskGraph* graph = nullptr;
+    std::vector<Endpoint>* endpoints = nullptr;
+    SinkEpochs* sinks = nullptr;
+    StateSegments* segments = nullptr;
+    std::vector<std::unique_ptr<SplitDiscovery>>* discoveries = nullptr;
+    std::vector<NodeState> fingerprints;  // by node: id, label, fingerprint, tables
+    std::optional<Manifest> base;
+    std::function<void(Status, bool schema_changed)> finished;  // once; from Run
+  };
+  Coordinator(Parts parts, EpochOptions options);
+
+  void Start();
+  Outcome Run() override;
+
+  // Any thread.
+  void RequestStop(bool drain);
+  void OnAck(NodeAck ack) override;
+  void OnFailure(Status status) override;
+  void OnSplitFinished(int node, const Split& split) override;
+  void OnSourceEnded(int node, int task) override;
+  void RequestEpoch() override;
+  void OnNewSchema(int node) override;
+  StateTable::SnapshotKind snapshot_kind(int node) const override {
+    return kinds_[static_cast<size_t>(node)];
+  }
+  CheckpointProgress progress() const;
+  const Manifest* base() const { return parts_.base ? &*parts_.base : nullptr; }
+
+ private:
+  struct Flight {  // an epoch between barrier and manifest
+    Barrier barrier;
+    std::unique_ptr<EpochTotals> totals;
+    std::vector<NodeState> nodes;
+    int acks_missing = 0;
+    bool state_submitted = false;
+    bool state_written = false;
+    bool manifest_submitted = false;
+    Status failure;
+    int64_t began_nanos = 0;
+    std::vector<std::pair<int64_t, int64_t>> arrivals;
+  };
+  struct Landing {  // an epoch between manifest and commit
+    PendingCommit commit;
+    std::vector<NodeState> nodes;
+    std::vector<std::pair<int64_t, int64_t>> arrivals;
+    int64_t retry_at = 0;
+    int64_t backoff_nanos = 0;
+    bool running = false;
+    bool last = false;
+    int64_t began_nanos = 0;
+  };
+
+  void Post(std::function<void()> result);
+  // Runs `job` on an I/O thread; what it returns then runs here.
+  void Submit(std::function<std::function<void()>()> job);
+  void TakeInbox();
+  void TakeAck(NodeAck ack);
+  void Fail(Status status);
+  void Finish(Status status);
+
+  void MaybeBegin(int64_t now);
+  void Begin(bool stop, int64_t now);
+  void SubmitPrepares();
+  void MaybeWriteState();
+  void MaybeMakeManifest(int64_t now);
+  void Abandon(Status why, int64_t now);
+  Manifest BuildManifest() const;
+  void OnManifest(const Manifest& manifest);
+  void MaybeCommit(int64_t now);
+  void OnCommitted();
+  void MaybeDiscover(int64_t now);
+  void CheckMemory(int64_t now);
+  void WakeSources(int node);
+  void HandOut(const SplitDiscovery& discovery, const std::vector<SplitState>& splits);
+  // Sets the timer for what is due next.
+  void Arm(int64_t now);
+
+  Parts parts_;
+  const EpochOptions options_;
+  std::vector<NodeRole> roles_;
+  std::vector<std::string> ids_;
+  std::vector<StateTable::SnapshotKind> kinds_;
+  int64_t number_;  // of the last epoch begun
+  Epoch previous_;  // the last manifest
+  std::optional<Flight> flight_;
+  std::optional<Landing> landing_;
+  std::vector<std::pair<int64_t, int64_t>> abandoned_arrivals_;
+  int64_t next_epoch_nanos_ = 0;
+  int64_t earliest_epoch_nanos_ = 0;
+  int64_t abandon_backoff_nanos_ = 0;
+  int sources_running_ = 0;
+  bool schema_changed_ = false;
+  bool finished_ = false;
+  bool stop_due_ = false;  // the next epoch is the last
+  int64_t armed_at_ = INT64_MAX;
+  bool over_budget_ = false;
+  int64_t over_since_nanos_ = 0;
+  int64_t over_budget_epochs_ = 0;
+  std::vector<int64_t> discover_at_;
+  bool discovering_ = false;
+  std::vector<std::pair<SplitDiscovery*, Split>> finished_splits_;  // while discovering_
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::deque<NodeAck> acks_;
+  std::vector<std::function<void()>> results_;
+  Status failure_;
+  bool stop_requested_ = false;
+  bool epoch_requested_ = false;
+  CheckpointProgress progress_;
+};
+
+}  // namespace caudal

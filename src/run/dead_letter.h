@@ -1,0 +1,52 @@
+// DeadLetterTable: turns rejected rows into rows of the query's dead-letter table.
+//
+// The table declares any of these columns, by name; others are refused when the job starts:
+//   source STRING        the table that was read, as far as it is known
+//   split INT            ordinal of the split within its source
+//   offset BIGINT        where the record begins in its split
+//   raw BYTES | STRING   the record as it was read
+//   error_class STRING   malformed, contract, expression, sink or late
+//   error_message STRING
+//   operator STRING      plan node that rejected the row
+//   rejected_at TIMESTAMP_LTZ(3)   processing time
+// Immutable after Make; any thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/operator.h"
+#include "api/source.h"
+#include "api/table.h"
+
+namespace caudal {
+
+class DeadLetterTable {
+ public:
+  static Result<DeadLetterTable> Make(const Table& table);
+
+  const Table& table() const { return table_; }
+
+  // The selected rows of `chunk`, which has the columns of `schema`; hidden ones tell where rows came from.
+  Chunk FromRows(const Chunk& chunk, const Schema& schema, const Rejection& rejection,
+                 const std::string& node, int64_t now_millis) const;
+  // Records that never became rows.
+  Chunk FromRecords(std::span<const RejectedRecord> records, const std::string& source, int split,
+                    const std::string& node, int64_t now_millis) const;
+
+ private:
+  enum class Content { kSource, kSplit, kOffset, kRaw, kClass, kMessage, kOperator, kTime };
+  struct Cell;
+
+  explicit DeadLetterTable(Table table) : table_(std::move(table)) {}
+  // Appends one cell of `content` by asking `cell`; shared by both doors.
+  template <typename Fill>
+  Chunk Build(int32_t rows, Fill fill) const;
+
+  Table table_;
+  std::vector<Type> types_;
+  std::vector<Content> contents_;
+};
+
+}  // namespace caudal

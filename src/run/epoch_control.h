@@ -1,0 +1,64 @@
+// EpochControl: what the tasks of a job tell its coordinator. Thread-safe; no call blocks.
+//
+// NodeAck: all that one node of one task hands over at a barrier.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/sink.h"
+#include "api/source.h"
+#include "base/status.h"
+#include "state/manifest.h"
+#include "state/state_table.h"
+
+namespace caudal {
+
+struct TableSnapshot {
+  std::string table;
+  std::string records;
+};
+
+struct EdgeRows {
+  int reader = 0;  // plan node
+  int port = 0;    // its input
+  int64_t rows = 0;
+};
+
+struct NodeAck {
+  int node = 0;  // position in the plan; the dead-letter node follows the last
+  int task = 0;
+  Epoch epoch;
+  Watermark watermark;           // the last one sent
+  std::vector<int64_t> rows_in;  // by input; since the job began, as all counts here
+  int64_t rows_out = 0;
+  std::vector<EdgeRows> edges;  // rows sent, by reader
+  std::vector<CountedFate> fates;
+  StateTable::SnapshotKind kind = StateTable::SnapshotKind::kDelta;
+  std::vector<TableSnapshot> tables;
+  std::vector<SplitState> splits;                     // sources
+  int64_t rows_read = 0;                              // sources: rows and rejected records that readers gave
+  std::vector<std::pair<int64_t, int64_t>> arrivals;  // sources: arrival in ms, rows; of this epoch alone
+  std::unique_ptr<SealedEpoch> sealed;                // sinks; null when there is nothing to prepare
+};
+
+class EpochControl {
+ public:
+  virtual ~EpochControl() = default;
+  virtual void OnAck(NodeAck ack) = 0;
+  virtual void OnFailure(Status status) = 0;
+  virtual void OnSplitFinished(int node, const Split& split) = 0;
+  // This task of the source has no row any more, nor will have.
+  virtual void OnSourceEnded(int node, int task) = 0;
+  // A source has read its share of rows, or memory is short: an epoch should begin soon.
+  virtual void RequestEpoch() = 0;
+  // A reader met another schema: the job ends with a savepoint, to be planned anew.
+  virtual void OnNewSchema(int node) = 0;
+  // What the operators of `node` give at the barrier now on its way.
+  virtual StateTable::SnapshotKind snapshot_kind(int node) const = 0;
+};
+
+}  // namespace caudal

@@ -1,0 +1,426 @@
+#include "run/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/fault_point.h"
+#include "op/make_operator.h"
+#include "run/values_source.h"
+
+namespace caudal {
+namespace {
+
+constexpr int64_t kDiscoveryMillis = 10'000;
+
+// A name as part of a path.
+std::string PathPart(std::string_view name) {
+  std::string part;
+  for (char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.';
+    plain ? part.append(1, c) : part.append(fmt::format("%{:02x}", static_cast<unsigned char>(c)));
+  }
+  return part;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Job>> Job::Start(Plan plan, const JobOptions& options) {
+  std::unique_ptr<Job> job(new Job(std::move(plan), options));
+  Status status = job->Prepare();
+  if (!status.ok()) return std::move(status).At("query '" + job->query_ + "'");
+  job->coordinator_->Start();
+  return job;
+}
+
+Job::~Job() {
+  if (graph_ == nullptr) return;
+  for (const std::unique_ptr<Task>& task : graph_->tasks()) task->Cancel();
+  for (const std::unique_ptr<Task>& task : graph_->tasks()) options_.executor->Detach(task.get());
+  if (coordinator_ == nullptr) return;
+  options_.executor->CancelJobs(coordinator_.get());
+  options_.executor->Detach(coordinator_.get());
+}
+
+Status Job::Prepare() {
+  query_ = options_.pipeline + "/" + plan_.query;
+  if (!options_.make_operator) options_.make_operator = MakeOperator;
+  started_millis_ = options_.env->NowMillis();
+  started_nanos_ = options_.env->SteadyNanos();
+  ASSIGN_OR_RETURN(settings_, JobSettings::From(plan_));
+  settings_.epochs.ephemeral = options_.state_root.empty();
+  if (!settings_.epochs.ephemeral) {
+    folder_ = options_.state_root + "/" + PathPart(options_.pipeline) + "/" + PathPart(plan_.query);
+  }
+  budget_ = std::make_unique<MemoryBudget>("query " + query_, settings_.memory_limit, options_.budget);
+  if (plan_.dead_letter) {
+    ASSIGN_OR_RETURN(dead_letter_, DeadLetterTable::Make(plan_.dead_letter->table));
+  }
+  ASSIGN_OR_RETURN(fingerprints_,
+                   Fingerprints(plan_, options_.make_operator, settings_.evaluator, options_.env));
+  RETURN_IF_ERROR(CheckPlan());
+  RETURN_IF_ERROR(OpenStore());
+  RETURN_IF_ERROR(RepeatCommit());
+  RETURN_IF_ERROR(FindSplits());
+
+  context_.env = options_.env;
+  context_.executor = options_.executor;
+  context_.budget = budget_.get();
+  context_.evaluator = settings_.evaluator;
+  context_.dead_letter = dead_letter_ ? &*dead_letter_ : nullptr;
+  context_.query = query_;
+  TaskGraph::Options graph_options;
+  graph_options.lane_bytes = settings_.lane_bytes;
+  graph_options.steps = options_.steps;
+  graph_options.mini_batch = settings_.mini_batch;
+  ASSIGN_OR_RETURN(graph_,
+                   TaskGraph::Build(plan_, context_, options_.make_operator, endpoints_, graph_options));
+  segments_ = std::make_unique<StateSegments>(graph_->node_count());
+  RETURN_IF_ERROR(RestoreState());
+
+  Coordinator::Parts parts;
+  parts.env = options_.env;
+  parts.executor = options_.executor;
+  parts.budget = budget_.get();
+  parts.store = store_.get();
+  parts.plan = &plan_;
+  parts.graph = graph_.get();
+  parts.endpoints = &endpoints_;
+  parts.sinks = sinks_.get();
+  parts.segments = segments_.get();
+  parts.discoveries = &discoveries_;
+  parts.fingerprints = fingerprints_;
+  if (restored_) parts.base = std::move(restored_->manifest);
+  restored_.reset();
+  parts.finished = [this](Status status, bool schema_changed) {
+    OnFinished(std::move(status), schema_changed);
+  };
+  coordinator_ = std::make_unique<Coordinator>(std::move(parts), settings_.epochs);
+  context_.control = coordinator_.get();
+  return Status();
+}
+
+// Before anything is claimed: a plan that does not fit must not disturb the process that runs the query.
+Status Job::CheckPlan() {
+  std::vector<std::vector<int>> readers(plan_.nodes.size());
+  sinks_of_.resize(fingerprints_.size());
+  for (size_t node = plan_.nodes.size(); node-- > 0;) {
+    if (plan_.nodes[node].as<SinkNode>() != nullptr) sinks_of_[node].push_back(plan_.nodes[node].id);
+    for (const PlanInput& input : plan_.nodes[node].inputs) {
+      std::vector<std::string>& into = sinks_of_[static_cast<size_t>(input.node)];
+      for (const std::string& sink : sinks_of_[node]) {
+        if (std::find(into.begin(), into.end(), sink) == into.end()) into.push_back(sink);
+      }
+    }
+  }
+  if (folder_.empty()) return Status();
+  ASSIGN_OR_RETURN(const std::vector<ManifestFile> manifests, ListManifests(options_.files, folder_));
+  for (auto file = manifests.rbegin(); file != manifests.rend(); ++file) {
+    if (file->closed) continue;
+    const Result<Manifest> manifest = ReadManifest(options_.files, file->path);
+    if (!manifest.ok()) continue;  // Restore tells
+    const PlanDiff diff = Compare(*manifest, fingerprints_);
+    for (const PlanDiff::Entry& entry : diff.entries) {
+      if (entry.change == PlanDiff::Change::kAdded)
+        warnings_.push_back("'" + entry.id + "' is new and begins empty");
+    }
+    return diff.Check(options_.allow_dropped);
+  }
+  return Status();
+}
+
+// Claims a generation that no target has seen, so that none takes our epochs for older ones.
+Status Job::OpenStore() {
+  if (folder_.empty()) return MakeEndpoints();
+  int64_t least = 0;
+  for (;;) {
+    ASSIGN_OR_RETURN(store_, CheckpointStore::Open(options_.env, options_.files, folder_, query_, least));
+    generation_ = store_->generation();
+    RETURN_IF_ERROR(MakeEndpoints());
+    least = 0;
+    for (const auto& [node, id] : sink_ids_) {
+      Result<Epoch> last = sinks_->committer(node)->LastCommitted();
+      if (!last.ok()) return last.status().At("sink '" + id + "'");
+      if (last->generation >= generation_) least = std::max(least, last->generation + 1);
+    }
+    if (least == 0) break;
+  }
+  ASSIGN_OR_RETURN(restored_, store_->Restore());
+  if (!restored_) return Status();
+  warnings_.insert(warnings_.end(), restored_->warnings.begin(), restored_->warnings.end());
+  return Status();
+}
+
+Result<const Connector*> Job::FindConnector(const Table& table) const {
+  const std::string_view name = table.option("connector");
+  for (const Connector* connector : options_.connectors) {
+    if (connector->name() == name) return connector;
+  }
+  return Status::User(fmt::format("table '{}' has the unknown connector '{}'", table.name, name));
+}
+
+ConnectorContext Job::MakeConnectorContext(const std::string& sink_id) const {
+  ConnectorContext context;
+  context.env = options_.env;
+  context.files = options_.files;
+  context.budget = budget_.get();
+  context.query = query_;
+  context.generation = generation_;
+  if (!sink_id.empty()) {
+    context.segment_dir =
+        (folder_.empty() ? options_.scratch_dir : folder_ + "/sinks") + "/" + PathPart(sink_id);
+  }
+  return context;
+}
+
+Status Job::AddSink(int node, const std::string& id, const Table& table) {
+  ASSIGN_OR_RETURN(const Connector* connector, FindConnector(table));
+  const ConnectorContext context = MakeConnectorContext(id);
+  if (!folder_.empty() || !options_.scratch_dir.empty()) {
+    RETURN_IF_ERROR(options_.files->MakeDirectories(context.segment_dir));
+  }
+  Endpoint& endpoint = endpoints_[static_cast<size_t>(node)];
+  endpoint.target = fmt::format("'{}' ({})", table.name, connector->name());
+  ASSIGN_OR_RETURN(endpoint.sink, connector->MakeSink(table, context));
+  ASSIGN_OR_RETURN(std::unique_ptr<SinkCommitter> committer, endpoint.sink->MakeCommitter());
+  sinks_->AddSink(node, id, endpoint.target, std::move(committer));
+  sink_ids_.emplace_back(node, id);
+  return Status();
+}
+
+Status Job::MakeEndpoints() {
+  endpoints_.clear();
+  endpoints_.resize(fingerprints_.size());
+  discoveries_.clear();
+  sink_ids_.clear();
+  sinks_ = std::make_unique<SinkEpochs>();
+  for (size_t node = 0; node < plan_.nodes.size(); ++node) {
+    const PlanNode& plan = plan_.nodes[node];
+    Endpoint& endpoint = endpoints_[node];
+    if (const SinkNode* sink = plan.as<SinkNode>()) {
+      RETURN_IF_ERROR(AddSink(static_cast<int>(node), plan.id, sink->table));
+      continue;
+    }
+    int64_t interval = kDiscoveryMillis;
+    if (const ScanNode* scan = plan.as<ScanNode>()) {
+      ASSIGN_OR_RETURN(endpoint.options, SourceOptionsOf(scan->table, plan_, settings_));
+      ASSIGN_OR_RETURN(const Connector* connector, FindConnector(scan->table));
+      const ScanRows rows(plan, dead_letter_.has_value(), plan_.batch, 0);
+      ASSIGN_OR_RETURN(endpoint.source,
+                       connector->MakeSource(scan->table, rows.request(), MakeConnectorContext({})));
+      const std::string_view monitor = scan->table.option("source.monitor-interval");
+      if (!monitor.empty()) {
+        ASSIGN_OR_RETURN(interval, ParseDurationMillis(monitor));
+      }
+    } else if (plan.as<ValuesNode>() != nullptr) {
+      ASSIGN_OR_RETURN(endpoint.source, ValuesSource::Make(plan, settings_.evaluator));
+      endpoint.options.batch = plan_.batch;
+    } else {
+      continue;
+    }
+    discoveries_.push_back(std::make_unique<SplitDiscovery>(static_cast<int>(node),
+                                                            endpoint.source->MakeEnumerator(), interval));
+  }
+  if (!plan_.dead_letter) return Status();
+  return AddSink(static_cast<int>(plan_.nodes.size()), "dead-letter", plan_.dead_letter->table);
+}
+
+// The manifest's epoch may not have reached every target; and nothing newer may have.
+Status Job::RepeatCommit() {
+  if (!restored_) {
+    return RemoveLeftovers();
+  }
+  const Manifest& manifest = restored_->manifest;
+  for (const auto& [node, id] : sink_ids_) {
+    ASSIGN_OR_RETURN(const Epoch last, sinks_->committer(node)->LastCommitted());
+    if (last <= manifest.epoch) continue;
+    return Status::User(
+               fmt::format(
+                   "sink '{}' has already committed epoch {}-{}, and the newest whole checkpoint is {}-{}",
+                   id, last.generation, last.number, manifest.epoch.generation, manifest.epoch.number))
+        .Hint(
+            "restoring it would write rows twice: bring the newer checkpoint back, or rebuild under a new "
+            "path");
+  }
+  FAULT_POINT(restore_commit);
+#ifndef CAUDAL_PLANT_commit_not_repeated
+  PendingCommit commit = sinks_->Take(manifest);
+  RETURN_IF_ERROR(SinkEpochs::Commit(&commit));
+#endif
+  return RemoveLeftovers();
+}
+
+Status Job::RemoveLeftovers() {
+  for (const auto& [node, id] : sink_ids_) {
+    Status status = sinks_->committer(node)->RemoveLeftovers();
+    if (!status.ok()) return std::move(status).At("sink '" + id + "'");
+  }
+  return Status();
+}
+
+Status Job::FindSplits() {
+  for (const std::unique_ptr<SplitDiscovery>& discovery : discoveries_) {
+    const std::string& id = fingerprints_[static_cast<size_t>(discovery->node())].id;
+    const NodeState* state = restored_ ? restored_->manifest.Find(id) : nullptr;
+    if (state != nullptr) {
+      Status status = discovery->Restore(*state);
+      if (!status.ok()) return std::move(status).At("source '" + id + "'");
+    }
+    Result<std::vector<SplitState>> found = discovery->Discover();
+    if (!found.ok()) return found.status().At("source '" + id + "'");
+    endpoints_[static_cast<size_t>(discovery->node())].splits = static_cast<int>(discovery->known().size());
+  }
+  return Status();
+}
+
+Status Job::RestoreState() {
+  if (!restored_) return Status();
+  FAULT_POINT(restore_state);
+  const Manifest& manifest = restored_->manifest;
+  for (int node = 0; node < graph_->node_count(); ++node) {
+    const std::string& id = fingerprints_[static_cast<size_t>(node)].id;
+    for (size_t i = 0; i < manifest.nodes.size(); ++i) {
+      const NodeState& state = manifest.nodes[i];
+      if (state.id != id) continue;
+      const bool is_operator =
+          static_cast<size_t>(node) < plan_.nodes.size() && !graph_->operators(node).empty();
+      if (is_operator) {
+        segments_->Restore(node, state.segments);
+        for (OperatorNode* op : graph_->operators(node)) {
+          RETURN_IF_ERROR(op->RestoreState(state, restored_->segments[i]));
+        }
+      } else {
+        for (TaskNode* each : graph_->nodes(node)) each->Restore(state);
+      }
+    }
+  }
+  return Status();
+}
+
+void Job::Stop(StopKind kind) {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  coordinator_->RequestStop(kind == StopKind::kDrain);
+}
+
+void Job::TriggerCheckpoint() { coordinator_->RequestEpoch(); }
+
+void Job::Poll() {
+  for (int node = 0; node < static_cast<int>(plan_.nodes.size()); ++node) {
+    for (SourceTask* source : graph_->sources(node)) {
+      source->Poll();
+      options_.executor->Wake(graph_->task_of(source));
+    }
+  }
+}
+
+void Job::OnFinished(Status status, bool schema_changed) {
+  {
+    std::lock_guard lock(mutex_);
+    finished_ = true;
+    status_ = std::move(status);
+    schema_changed_ = schema_changed;
+  }
+  ended_.notify_all();
+}
+
+Status Job::Wait() {
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [&] { return finished_; });
+  return status_;
+}
+
+bool Job::finished() const {
+  std::lock_guard lock(mutex_);
+  return finished_;
+}
+
+Status Job::status() const {
+  std::lock_guard lock(mutex_);
+  return status_;
+}
+
+bool Job::schema_changed() const {
+  std::lock_guard lock(mutex_);
+  return schema_changed_;
+}
+
+JobProgress Job::progress() const {
+  JobProgress progress;
+  progress.query = query_;
+  progress.generation = generation_;
+  progress.started_millis = started_millis_;
+  progress.now_millis = options_.env->NowMillis();
+  progress.checkpoints = coordinator_->progress();
+  progress.memory_used = budget_->used();
+  progress.memory_limit = budget_->limit();
+  progress.over_memory = budget_->over() != nullptr;
+  progress.lane_bytes = graph_->lane_bytes();
+  std::vector<TaskProgress> tasks;
+  for (const std::unique_ptr<Task>& task : graph_->tasks()) {
+    tasks.push_back(task->progress());
+    progress.longest_step_micros =
+        std::max(progress.longest_step_micros, tasks.back().longest_step_nanos / 1000);
+  }
+  for (size_t node = 0; node < fingerprints_.size(); ++node)
+    progress.operators.push_back(Summarize(node, tasks));
+  std::lock_guard lock(mutex_);
+  progress.status = status_;
+  progress.state = !finished_     ? (stopping_ ? JobState::kStopping : JobState::kRunning)
+                   : status_.ok() ? JobState::kFinished
+                                  : JobState::kFailed;
+  return progress;
+}
+
+OperatorProgress Job::Summarize(size_t node, const std::vector<TaskProgress>& tasks) const {
+  OperatorProgress sum;
+  sum.id = fingerprints_[node].id;
+  sum.label = fingerprints_[node].label;
+  sum.sinks = sinks_of_[node];
+  sum.watermark = {Watermark::kEnd, Watermark::kEnd};
+  const NodeState* base = coordinator_->base() != nullptr ? coordinator_->base()->Find(sum.id) : nullptr;
+  if (base != nullptr) {
+    sum.rows_in = base->rows_in;
+    sum.rows_out = base->rows_out;
+    sum.fates = base->fates;
+  }
+  const double elapsed =
+      static_cast<double>(std::max<int64_t>(1, options_.env->SteadyNanos() - started_nanos_));
+  for (const TaskProgress& task : tasks) {
+    for (const NodeProgress& part : task.nodes) {
+      if (part.node != static_cast<int>(node)) continue;
+      ++sum.tasks;
+      sum.rows_in.resize(std::max(sum.rows_in.size(), part.rows_in.size()));
+      for (size_t i = 0; i < part.rows_in.size(); ++i) sum.rows_in[i] += part.rows_in[i];
+      sum.rows_out += part.rows_out;
+      AddFates(part.fates, &sum.fates);
+      sum.watermark.event = std::min(sum.watermark.event, part.watermark.event);
+      sum.watermark.processing = std::min(sum.watermark.processing, part.watermark.processing);
+      sum.busy += static_cast<double>(part.busy_nanos) / elapsed;
+      sum.blocked += static_cast<double>(task.blocked_nanos) / elapsed;
+      sum.state_rows += part.state_rows;
+      sum.state_bytes += part.state_bytes;
+      sum.bytes_read += part.bytes_read;
+      auto add = [](int64_t value, int64_t* into) {
+        if (value >= 0) *into = std::max<int64_t>(*into, 0) + value;
+      };
+      add(part.backlog.rows, &sum.backlog.rows);
+      add(part.backlog.bytes, &sum.backlog.bytes);
+      add(part.backlog.files, &sum.backlog.files);
+      sum.backlog.millis = std::max(sum.backlog.millis, part.backlog.millis);
+    }
+  }
+  if (sum.tasks > 0) {
+    sum.busy /= sum.tasks;
+    sum.blocked /= sum.tasks;
+  } else {
+    sum.watermark = {};
+  }
+  sum.idle = std::max(0.0, 1.0 - sum.busy - sum.blocked);
+  return sum;
+}
+
+}  // namespace caudal

@@ -1,0 +1,102 @@
+// Job: one query running: restores it, runs its tasks, ends it.
+//
+// Start blocks (it reads the checkpoint); afterwards all methods may be called from any thread and none
+// blocks but Wait. With the seeded executor whoever drives that executor drives the job. Destroying a running
+// job is a crash: nothing is flushed, the next Start goes on from the last manifest.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "run/job_options.h"
+#include "run/job_progress.h"
+#include "run/plan_fingerprint.h"
+
+namespace caudal {
+
+class Job {
+ public:
+  // Takes the query's next generation, repeats the commit of the newest manifest, restores state. Refuses
+  // (User) a plan that the checkpoint does not fit.
+  static Result<std::unique_ptr<Job>> Start(Plan plan, const JobOptions& options);
+  ~Job();
+
+  enum class StopKind {
+    kSavepoint,  // a last epoch; goes on exactly there when started again
+    kDrain,      // the sources end: all windows close, a last epoch; cannot be resumed
+  };
+  void Stop(StopKind kind);
+  // An epoch begins as soon as it can.
+  void TriggerCheckpoint();
+  // The sources may have rows: poll now.
+  void Poll();
+
+  // Until the job has ended: OK after a stop or the end of bounded input.
+  Status Wait();
+  bool finished() const;
+  Status status() const;  // OK while it runs
+  // It has ended because a source's schema changed: plan again and start.
+  bool schema_changed() const;
+
+  JobProgress progress() const;
+  const Plan& plan() const { return plan_; }
+  const std::string& checkpoint_folder() const { return folder_; }
+  int64_t generation() const { return generation_; }
+  // What was passed over at restore, what the plan has that the checkpoint had not.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  Job(Plan plan, const JobOptions& options) : plan_(std::move(plan)), options_(options) {}
+
+  Status Prepare();
+  Status CheckPlan();
+  Status OpenStore();
+  Status MakeEndpoints();
+  Status RepeatCommit();
+  Status RemoveLeftovers();
+  Status FindSplits();
+  Status RestoreState();
+  Result<const Connector*> FindConnector(const Table& table) const;
+  ConnectorContext MakeConnectorContext(const std::string& sink_id) const;
+  Status AddSink(int node, const std::string& id, const Table& table);
+  void OnFinished(Status status, bool schema_changed);
+  OperatorProgress Summarize(size_t node, const std::vector<TaskProgress>& tasks) const;
+
+  Plan plan_;
+  JobOptions options_;
+  JobSettings settings_;
+  std::string query_;   // pipeline/query
+  std::string folder_;  // empty: ephemeral
+  int64_t generation_ = 1;
+  int64_t started_millis_ = 0;
+  int64_t started_nanos_ = 0;
+  std::vector<std::string> warnings_;
+  std::vector<NodeState> fingerprints_;
+  std::vector<std::vector<std::string>> sinks_of_;  // by node: ids of the sinks downstream
+
+  // In the order in which they must outlive each other.
+  std::unique_ptr<MemoryBudget> budget_;
+  std::unique_ptr<CheckpointStore> store_;
+  std::optional<RestoredCheckpoint> restored_;
+  std::optional<DeadLetterTable> dead_letter_;
+  std::vector<Endpoint> endpoints_;
+  std::unique_ptr<SinkEpochs> sinks_;
+  std::vector<std::pair<int, std::string>> sink_ids_;  // plan node, id
+  std::unique_ptr<StateSegments> segments_;
+  std::vector<std::unique_ptr<SplitDiscovery>> discoveries_;
+  JobContext context_;
+  std::unique_ptr<TaskGraph> graph_;
+  std::unique_ptr<Coordinator> coordinator_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable ended_;
+  bool finished_ = false;
+  bool stopping_ = false;
+  bool schema_changed_ = false;
+  Status status_;
+};
+
+}  // namespace caudal

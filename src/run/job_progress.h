@@ -1,0 +1,71 @@
+// JobProgress: what a running job shows to metrics, status pages and the operations store. Plain data, a
+// copy.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/source.h"
+#include "data/message.h"
+#include "state/manifest.h"
+
+namespace caudal {
+
+// One finished epoch.
+struct EpochSample {
+  Epoch epoch;
+  int64_t committed_millis = 0;  // wall clock: visible everywhere
+  int64_t duration_millis = 0;   // barrier to commit
+  // (freshness in ms: arrival → visible commit, rows)
+  std::vector<std::pair<int64_t, int64_t>> freshness;
+};
+
+struct CheckpointProgress {
+  Epoch last;  // {0, 0} = none yet
+  int64_t committed = 0;
+  int64_t abandoned = 0;
+  Status last_failure;  // why the last epoch was abandoned or its commit repeated; OK after a success
+  std::vector<EpochSample> recent;  // oldest first, at most 256
+  std::vector<NodeState> nodes;     // counters as of the last manifest, since the query began
+};
+
+// One plan node, its tasks together.
+struct OperatorProgress {
+  std::string id;
+  std::string label;
+  int tasks = 0;
+  std::vector<int64_t> rows_in;  // since the query began, as are all counts
+  int64_t rows_out = 0;
+  std::vector<CountedFate> fates;
+  Watermark watermark;
+  double busy = 0;     // share of its tasks' time so far
+  double blocked = 0;  // of the task it is in: ready, but no room downstream
+  double idle = 0;
+  int64_t state_rows = 0;
+  int64_t state_bytes = 0;
+  int64_t bytes_read = 0;
+  Backlog backlog;
+  // The sinks whose rows pass through this node, by id: fates here are fates of each sink's path.
+  std::vector<std::string> sinks;
+};
+
+enum class JobState { kRunning, kStopping, kFinished, kFailed };
+
+struct JobProgress {
+  std::string query;
+  JobState state = JobState::kRunning;
+  Status status;
+  int64_t generation = 0;
+  int64_t started_millis = 0;
+  int64_t now_millis = 0;
+  std::vector<OperatorProgress> operators;  // plan order; "dead-letter" last if there is one
+  CheckpointProgress checkpoints;
+  int64_t memory_used = 0;
+  int64_t memory_limit = 0;
+  int64_t lane_bytes = 0;
+  int64_t longest_step_micros = 0;
+  bool over_memory = false;
+};
+
+}  // namespace caudal

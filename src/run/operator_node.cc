@@ -1,0 +1,55 @@
+#include "run/operator_node.h"
+
+namespace caudal {
+
+Status OperatorNode::Open(KeyGroupRange groups, bool mini_batch) {
+  groups_ = groups;
+  OperatorContext context;
+  context.env = job_->env;
+  context.budget = job_->budget;
+  context.groups = groups;
+  context.evaluator = job_->evaluator;
+  context.fates = &fates_;
+  context.mini_batch = mini_batch;
+  return operator_->Open(context);
+}
+
+Status OperatorNode::RestoreState(const NodeState& state, const std::vector<std::string>& segments) {
+  for (StateTable* table : operator_->state()) {
+    std::vector<std::string> records;
+    for (size_t i = 0; i < segments.size(); ++i) {
+      if (state.segments[i].table == table->name()) records.push_back(segments[i]);
+    }
+    Status status = table->Restore(records, groups_);
+    if (!status.ok())
+      return std::move(status).At("table '" + std::string(table->name()) + "' of '" + id() + "'");
+  }
+#ifndef CAUDAL_PLANT_watermark_not_saved
+  TaskNode::Restore(state);
+#endif
+  return operator_->OnRestore(watermark_);
+}
+
+Result<Progress> OperatorNode::OnWatermark(const Watermark& watermark) {
+  return operator_->OnWatermark(watermark, *this);
+}
+
+Status OperatorNode::OnBarrier(const Barrier&, NodeAck* ack) {
+  ack->kind = job_->control->snapshot_kind(node());
+  for (StateTable* table : operator_->state()) {
+    std::string records = table->Snapshot(ack->kind);
+    if (!records.empty()) ack->tables.push_back({std::string(table->name()), std::move(records)});
+  }
+  return Status();
+}
+
+NodeProgress OperatorNode::progress() const {
+  NodeProgress progress = TaskNode::progress();
+  for (const StateTable* table : operator_->state()) {
+    progress.state_rows += table->rows();
+    progress.state_bytes += table->bytes();
+  }
+  return progress;
+}
+
+}  // namespace caudal

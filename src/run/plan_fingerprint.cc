@@ -1,0 +1,166 @@
+#include "run/plan_fingerprint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace caudal {
+namespace {
+
+class Describer {
+ public:
+  Describer(const Plan& plan, const PlanNode& node)
+      : input_(node.inputs.empty() ? nullptr : &plan.nodes[static_cast<size_t>(node.inputs[0].node)]) {}
+
+  std::string Column(int column) const {
+    if (input_ == nullptr || column < 0) return "-";
+    if (const CalcNode* calc = input_->as<CalcNode>()) {
+      return calc->projections[static_cast<size_t>(column)].ToString();
+    }
+    return input_->schema[column].name;
+  }
+  std::string Columns(const std::vector<int>& columns) const {
+    std::string text = "[";
+    for (int column : columns) text += (text.size() > 1 ? ", " : "") + Column(column);
+    return text + "]";
+  }
+  std::string Order(const std::vector<SortKey>& keys) const {
+    std::string text = "[";
+    for (const SortKey& key : keys) {
+      text += fmt::format("{}{}{}{}", text.size() > 1 ? ", " : "", Column(key.column),
+                          key.ascending ? "" : " DESC", key.nulls_first ? " NULLS FIRST" : " NULLS LAST");
+    }
+    return text + "]";
+  }
+
+  std::string operator()(const AggregateNode& node) const {
+    std::string text = "keys=" + Columns(node.keys);
+    for (const AggregateCall& call : node.calls) {
+      text += fmt::format(" {}({}{}){}", call.name, call.distinct ? "DISTINCT " : "", Columns(call.args),
+                          call.filter >= 0 ? " FILTER " + Column(call.filter) : "");
+    }
+    if (node.windowed) {
+      text += fmt::format(" window=[{} by {} + {} of {}]", node.window.size, node.window.slide,
+                          node.window.offset, Column(node.window.time_column));
+    }
+    return text + (node.retracting ? " retracting" : "");
+  }
+  std::string operator()(const TopNNode& node) const {
+    return fmt::format("partition={} order={} rows={}..{}{}{}{}", Columns(node.partition), Order(node.order),
+                       node.first, node.last, node.retracting ? " retracting" : "",
+                       node.rowtime_first ? " first" : "", node.rowtime_last ? " last" : "");
+  }
+  std::string operator()(const DeduplicateNode& node) const {
+    return fmt::format("keys={} time={} retain={}", Columns(node.keys), Column(node.time_column),
+                       node.retain);
+  }
+  std::string operator()(const MaterializeNode& node) const { return "keys=" + Columns(node.keys); }
+  std::string operator()(const SortNode& node) const {
+    return fmt::format("order={} offset={} limit={}", Order(node.keys), node.offset, node.limit);
+  }
+  std::string operator()(const ScanNode& node) const {
+    return "table=" + node.table.name + " connector=" + std::string(node.table.option("connector"));
+  }
+  std::string operator()(const SinkNode& node) const {
+    return "table=" + node.table.name + " connector=" + std::string(node.table.option("connector"));
+  }
+  template <typename Other>
+  std::string operator()(const Other&) const {
+    return {};
+  }
+
+ private:
+  const PlanNode* input_;
+};
+
+bool IsEndpoint(const PlanNode& node) {
+  return node.as<ScanNode>() != nullptr || node.as<SinkNode>() != nullptr || node.as<ValuesNode>() != nullptr;
+}
+
+}  // namespace
+
+Result<std::vector<NodeState>> Fingerprints(const Plan& plan, const OperatorFactory& make_operator,
+                                            const EvaluatorOptions& evaluator, Env* env) {
+  std::vector<NodeState> states;
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+    const PlanNode& node = plan.nodes[i];
+    NodeState& state = states.emplace_back();
+    state.id = node.id;
+    state.label = node.label();
+    if (!IsEndpoint(node)) {
+      ASSIGN_OR_RETURN(std::unique_ptr<Operator> op, make_operator(plan, static_cast<int>(i)));
+      MemoryBudget budget("plan", 0);
+      FateCounters fates;
+      OperatorContext context;
+      context.env = env;
+      context.budget = &budget;
+      context.evaluator = evaluator;
+      context.fates = &fates;
+      Status status = op->Open(context);
+      if (!status.ok()) return std::move(status).At("operator '" + node.id + "'");
+      for (const StateTable* table : op->state()) {
+        state.tables.push_back({std::string(table->name()), table->Fingerprint()});
+      }
+      if (state.tables.empty()) continue;
+    }
+    state.fingerprint = state.label + " " + std::visit(Describer(plan, node), node.payload);
+  }
+  if (plan.dead_letter) {
+    NodeState& state = states.emplace_back();
+    state.id = "dead-letter";
+    state.label = "Sink";
+    state.fingerprint = "Sink table=" + plan.dead_letter->table.name;
+  }
+  return states;
+}
+
+PlanDiff Compare(const Manifest& checkpoint, const std::vector<NodeState>& plan) {
+  PlanDiff diff;
+  for (const NodeState& node : plan) {
+    if (node.fingerprint.empty()) continue;
+    const NodeState* old = checkpoint.Find(node.id);
+    PlanDiff::Entry entry{node.id, PlanDiff::Change::kIdentical, {}, node.fingerprint};
+    if (old == nullptr || old->fingerprint.empty()) {
+      entry.change = PlanDiff::Change::kAdded;
+    } else if (old->fingerprint != node.fingerprint) {
+      entry.change = PlanDiff::Change::kChanged;
+      entry.was = old->fingerprint;
+    } else {
+      for (const TableFingerprint& table : node.tables) {
+        for (const TableFingerprint& was : old->tables) {
+          if (was.table != table.table || was.fingerprint == table.fingerprint) continue;
+          entry = {node.id, PlanDiff::Change::kChanged, was.fingerprint, table.fingerprint};
+        }
+      }
+    }
+    diff.entries.push_back(std::move(entry));
+  }
+  for (const NodeState& old : checkpoint.nodes) {
+    if (old.fingerprint.empty()) continue;
+    const bool kept = std::any_of(plan.begin(), plan.end(), [&](const NodeState& node) {
+      return node.id == old.id && !node.fingerprint.empty();
+    });
+    if (!kept) diff.entries.push_back({old.id, PlanDiff::Change::kDropped, old.fingerprint, {}});
+  }
+  return diff;
+}
+
+Status PlanDiff::Check(const std::vector<std::string>& allow_dropped) const {
+  for (const Entry& entry : entries) {
+    if (entry.change == Change::kChanged) {
+      return Status::User(fmt::format("'{}' has changed since the checkpoint: it was {}, it is {}", entry.id,
+                                      entry.was, entry.is))
+          .Hint("run the new query under a new checkpoint path, or rebuild it there from the source");
+    }
+    if (entry.change != Change::kDropped) continue;
+    const bool allowed = std::any_of(allow_dropped.begin(), allow_dropped.end(),
+                                     [&](const std::string& id) { return id == "*" || id == entry.id; });
+    if (allowed) continue;
+    return Status::User(fmt::format("the checkpoint holds '{}' ({}), which the query no longer has", entry.id,
+                                    entry.was))
+        .Hint("start with --allow '" + entry.id + "' to let it go, or run under a new checkpoint path");
+  }
+  return Status();
+}
+
+}  // namespace caudal

@@ -1,0 +1,58 @@
+// ScanRows: from what a reader gives to the rows of a Scan node: NOT NULL check, computed columns, clock,
+// hidden columns.
+//
+// One for each source task, one thread. Rows that fail are handed to the caller, first failure first, and do
+// not move the clock.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "api/connector.h"
+#include "api/plan.h"
+#include "expr/evaluator.h"
+#include "run/split_clock.h"
+
+namespace caudal {
+
+class ScanRows {
+ public:
+  // `node` is a Scan. `keep_raw`: also read what a dead letter shows ($offset, $raw). `batch`: no clock.
+  ScanRows(const PlanNode& node, bool keep_raw, bool batch, int64_t max_skew);
+
+  // What the reader must deliver.
+  const ReadRequest& request() const { return request_; }
+  // Of the rows given to `reject`: the table's columns, then the hidden ones.
+  const Schema& rejected_schema() const { return full_schema_; }
+
+  struct Input {
+    const SourceRows* read = nullptr;
+    int split = 0;
+    int64_t wall_millis = 0;
+  };
+  // `reject(chunk, class, messages)`: rows of rejected_schema() that break the contract or an expression.
+  using Reject = std::function<void(const Chunk&, std::string_view, std::vector<std::string>)>;
+  Chunk Make(const Input& input, SplitClock& clock, Evaluator& evaluator, const Reject& reject);
+
+  int64_t rows_ahead() const { return rows_ahead_; }  // too far in the future to move a clock
+
+ private:
+  int AddRead(int column);
+  Chunk FullChunk(const Input& input) const;
+  void CheckContract(const Chunk& full, std::vector<uint16_t>* rows, const Reject& reject) const;
+  ColumnPtr EvalOrReject(const Expr& expr, const Chunk& full, Evaluator& evaluator,
+                         std::vector<uint16_t>* rows, const Reject& reject) const;
+
+  const PlanNode& node_;
+  const ScanNode& scan_;
+  bool batch_;
+  int64_t max_skew_;
+  ReadRequest request_;
+  Schema full_schema_;
+  std::vector<int> read_of_column_;  // by position in full_schema_: field of the request; -1 = not read
+  std::vector<int> not_null_;        // table columns to check
+  std::vector<int> computed_;        // table columns to evaluate
+  int64_t rows_ahead_ = 0;
+};
+
+}  // namespace caudal

@@ -1,0 +1,148 @@
+#include "run/schedule/pool_executor.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace caudal {
+
+PoolExecutor::PoolExecutor(Env* env, int threads, int job_threads) : env_(env) {
+  if (threads <= 0) threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { TaskLoop(); });
+  for (int i = 0; i < job_threads; ++i) threads_.emplace_back([this] { JobLoop(); });
+}
+
+PoolExecutor::~PoolExecutor() {
+  {
+    std::scoped_lock lock(mutex_, job_mutex_);
+    stop_ = true;
+  }
+  ready_changed_.notify_all();
+  job_changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void PoolExecutor::Wake(Runnable* runnable) {
+  int state = runnable->state_.load();
+  if (state == Runnable::kQueued || state == Runnable::kRunningWoken) return;
+  // Its thread queues it again.
+  if (state == Runnable::kRunning &&
+      runnable->state_.compare_exchange_strong(state, Runnable::kRunningWoken)) {
+    return;
+  }
+  std::lock_guard lock(mutex_);
+  WakeLocked(runnable);
+}
+
+void PoolExecutor::WakeLocked(Runnable* runnable) {
+  int state = runnable->state_.load();
+  for (;;) {
+    if (state == Runnable::kQueued || state == Runnable::kRunningWoken) return;
+    const int next = state == Runnable::kParked ? Runnable::kQueued : Runnable::kRunningWoken;
+    if (runnable->state_.compare_exchange_weak(state, next)) break;
+  }
+  if (state == Runnable::kRunning) return;
+  ready_.push_back(runnable);
+  ready_changed_.notify_one();
+}
+
+void PoolExecutor::WakeAt(Runnable* runnable, int64_t steady_nanos) {
+  bool first = false;
+  {
+    std::lock_guard lock(mutex_);
+    first = timers_.empty() || steady_nanos < timers_.begin()->first;
+    timers_.emplace(steady_nanos, runnable);
+  }
+  if (first) ready_changed_.notify_one();  // someone sleeps for too long
+}
+
+void PoolExecutor::Detach(Runnable* runnable) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    std::erase(ready_, runnable);
+    std::erase_if(timers_, [&](const auto& timer) { return timer.second == runnable; });
+    if (std::find(running_.begin(), running_.end(), runnable) == running_.end()) break;
+    parked_.wait(lock);
+  }
+  runnable->state_ = Runnable::kQueued;  // a later Wake does nothing
+}
+
+int64_t PoolExecutor::FireTimers() {
+  if (timers_.empty()) return -1;
+  const int64_t now = env_->SteadyNanos();
+  while (!timers_.empty() && timers_.begin()->first <= now) {
+    Runnable* runnable = timers_.begin()->second;
+    timers_.erase(timers_.begin());
+    WakeLocked(runnable);
+  }
+  return timers_.empty() ? -1 : std::max<int64_t>(1, timers_.begin()->first - now);
+}
+
+void PoolExecutor::TaskLoop() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    const int64_t wait = FireTimers();
+    if (ready_.empty()) {
+      if (wait < 0) {
+        ready_changed_.wait(lock);
+      } else {
+        ready_changed_.wait_for(lock, std::chrono::nanoseconds(wait));
+      }
+      continue;
+    }
+    Runnable* runnable = ready_.front();
+    ready_.pop_front();
+    running_.push_back(runnable);
+    if (!ready_.empty()) ready_changed_.notify_one();
+    lock.unlock();
+    RunOne(runnable);
+    lock.lock();
+    running_.erase(std::find(running_.begin(), running_.end(), runnable));
+    // Parked under the lock, so that Detach sees either a running or a parked object.
+    int running = Runnable::kRunning;
+    if (!runnable->state_.compare_exchange_strong(running, Runnable::kParked)) {
+      runnable->state_ = Runnable::kQueued;
+      ready_.push_back(runnable);
+    }
+    parked_.notify_all();
+  }
+}
+
+void PoolExecutor::RunOne(Runnable* runnable) {
+  runnable->state_ = Runnable::kRunning;
+  if (runnable->Run() == Runnable::Outcome::kAgain) runnable->state_ = Runnable::kRunningWoken;
+}
+
+void PoolExecutor::Submit(const void* owner, std::function<void()> job) {
+  {
+    std::lock_guard lock(job_mutex_);
+    jobs_.push_back({owner, std::move(job)});
+  }
+  job_changed_.notify_one();
+}
+
+void PoolExecutor::CancelJobs(const void* owner) {
+  std::unique_lock lock(job_mutex_);
+  std::erase_if(jobs_, [&](const Job& job) { return job.owner == owner; });
+  job_done_.wait(lock, [&] {
+    return std::find(running_jobs_.begin(), running_jobs_.end(), owner) == running_jobs_.end();
+  });
+}
+
+void PoolExecutor::JobLoop() {
+  std::unique_lock lock(job_mutex_);
+  for (;;) {
+    job_changed_.wait(lock, [&] { return stop_ || !jobs_.empty(); });
+    if (stop_) return;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    running_jobs_.push_back(job.owner);
+    lock.unlock();
+    job.run();
+    job.run = nullptr;
+    lock.lock();
+    running_jobs_.erase(std::find(running_jobs_.begin(), running_jobs_.end(), job.owner));
+    job_done_.notify_all();
+  }
+}
+
+}  // namespace caudal

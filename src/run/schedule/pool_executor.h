@@ -1,0 +1,61 @@
+// PoolExecutor: a fixed number of threads for tasks (as many as cores) and some for blocking jobs.
+//
+// Threads sleep on a condition variable when nothing is woken and no timer is due, so that idle pipelines
+// cost no CPU. Made before and destroyed after everything that it runs.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/env.h"
+#include "run/schedule/executor.h"
+
+namespace caudal {
+
+class PoolExecutor : public Executor {
+ public:
+  // `threads` 0 = one a core.
+  explicit PoolExecutor(Env* env, int threads = 0, int job_threads = 4);
+  ~PoolExecutor() override;
+
+  void Wake(Runnable* runnable) override;
+  void WakeAt(Runnable* runnable, int64_t steady_nanos) override;
+  void Detach(Runnable* runnable) override;
+  void Submit(const void* owner, std::function<void()> job) override;
+  void CancelJobs(const void* owner) override;
+
+ private:
+  struct Job {
+    const void* owner;
+    std::function<void()> run;
+  };
+  void TaskLoop();
+  void JobLoop();
+  void RunOne(Runnable* runnable);
+  void WakeLocked(Runnable* runnable);  // REQUIRES: mutex_ is held
+  // Moves due timers to the ready list; nanoseconds until the next one, -1 = none. REQUIRES: mutex_ is held.
+  int64_t FireTimers();
+
+  Env* env_;
+  std::mutex mutex_;
+  std::condition_variable ready_changed_;
+  std::condition_variable parked_;  // a Run has ended
+  std::deque<Runnable*> ready_;
+  std::multimap<int64_t, Runnable*> timers_;
+  std::vector<Runnable*> running_;
+  bool stop_ = false;
+
+  std::mutex job_mutex_;
+  std::condition_variable job_changed_;
+  std::condition_variable job_done_;
+  std::deque<Job> jobs_;
+  std::vector<const void*> running_jobs_;
+
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace caudal

@@ -1,0 +1,332 @@
+#include "run/source_task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/fault_point.h"
+#include "data/column_view.h"
+
+namespace caudal {
+namespace {
+
+constexpr int64_t kNanosPerMilli = 1'000'000;
+constexpr int64_t kFirstBackoff = kNanosPerMilli;
+constexpr int64_t kLongestBackoff = 10 * kNanosPerMilli;
+constexpr int64_t kBudgetPause = 20 * kNanosPerMilli;
+
+constexpr std::string_view kKeepAside = "set 'caudal.errors' = 'dead-letter' to keep such rows aside";
+
+}  // namespace
+
+SourceTask::SourceTask(const JobContext* job, int node, int task, const PlanNode& plan, SourceOptions options,
+                       Source* source, SourceGroup* group)
+    : TaskNode(job, node, task, plan.id, 0),
+      plan_(plan),
+      options_(options),
+      source_(source),
+      group_(group),
+      rows_(plan, job->dead_letter != nullptr, options.batch, options.max_skew_millis),
+      evaluator_(job->evaluator) {}
+
+void SourceTask::Assign(std::vector<SplitState> splits) {
+  std::lock_guard lock(mutex_);
+  for (SplitState& split : splits) mailbox_.splits.push_back(std::move(split));
+  has_mail_ = true;
+}
+
+void SourceTask::RequestBarrier(const Barrier& barrier) {
+  std::lock_guard lock(mutex_);
+  mailbox_.barriers.push_back(barrier);
+  has_mail_ = true;
+}
+
+void SourceTask::Drain() {
+  std::lock_guard lock(mutex_);
+  mailbox_.drain = true;
+  has_mail_ = true;
+}
+
+void SourceTask::AllDiscovered() {
+  std::lock_guard lock(mutex_);
+  mailbox_.complete = true;
+  has_mail_ = true;
+}
+
+void SourceTask::Poll() {
+  std::lock_guard lock(mutex_);
+  mailbox_.poll = true;
+  has_mail_ = true;
+}
+
+bool SourceTask::may_poll() const {
+  if (stopped_ || drained_ || ended_) return false;
+  if (options_.max_rows_per_epoch > 0 && epoch_rows_ >= options_.max_rows_per_epoch) return false;
+  return job_->budget == nullptr || job_->budget->over() == nullptr;
+}
+
+bool SourceTask::exhausted() const {
+  if (drained_) return true;
+  if (!complete_) return false;
+  return std::all_of(splits_.begin(), splits_.end(),
+                     [](const auto& split) { return split->reader == nullptr; });
+}
+
+bool SourceTask::has_work() {
+  if (has_mail_) return true;
+  if (stopped_ || ended_) return false;
+  if (exhausted()) return true;
+  const int64_t now = job_->env->SteadyNanos();
+  return (!options_.batch && now >= heartbeat_at_) || (may_poll() && NextSplit(now) != nullptr);
+}
+
+int64_t SourceTask::wake_at() {
+  if (stopped_ || ended_) return INT64_MAX;
+  int64_t at = options_.batch ? INT64_MAX : heartbeat_at_;
+  if (may_poll()) {
+    for (const auto& split : splits_) {
+      if (split->reader != nullptr) at = std::min(at, split->poll_at_nanos);
+    }
+  } else if (!drained_) {
+    at = std::min(at, job_->env->SteadyNanos() + kBudgetPause);
+  }
+  return at;
+}
+
+SourceTask::ActiveSplit* SourceTask::NextSplit(int64_t now) {
+  const int64_t ceiling = options_.max_drift_millis > 0 ? group_->Least() : Watermark::kEnd;
+  std::vector<ActiveSplit*> candidates;
+  for (const auto& split : splits_) {
+    if (split->reader == nullptr || split->poll_at_nanos > now) continue;
+    if (options_.max_drift_millis > 0 && ceiling != Watermark::kEnd &&
+        split->clock.now() != Watermark::kNone && ceiling != Watermark::kNone &&
+        split->clock.now() > ceiling + options_.max_drift_millis) {
+      continue;
+    }
+    candidates.push_back(split.get());
+  }
+  if (candidates.empty()) return nullptr;
+  return candidates[job_->executor->Choose(static_cast<uint32_t>(candidates.size()), turn_)];
+}
+
+Status SourceTask::Take() {
+  if (has_mail_) {
+    Mailbox mail;
+    {
+      std::lock_guard lock(mutex_);
+      std::swap(mail, mailbox_);
+      has_mail_ = false;
+    }
+    RETURN_IF_ERROR(TakeMail(std::move(mail)));
+  }
+  if (stopped_) return Status();
+  const int64_t now = job_->env->SteadyNanos();
+  if (may_poll()) {
+    ++turn_;
+    if (ActiveSplit* split = NextSplit(now)) RETURN_IF_ERROR(PollSplit(*split, now));
+  } else if (job_->budget != nullptr && job_->budget->over() != nullptr && !epoch_requested_) {
+    epoch_requested_ = true;
+    job_->control->RequestEpoch();  // a commit lets sinks give memory back
+  }
+  SendWatermark(now);
+  return Status();
+}
+
+Status SourceTask::TakeMail(Mailbox mail) {
+  for (const SplitState& split : mail.splits) RETURN_IF_ERROR(OpenSplit(split));
+  complete_ |= mail.complete;
+  drained_ |= mail.drain;
+  if (mail.poll) {
+    for (const auto& split : splits_) split->poll_at_nanos = split->backoff_nanos = 0;
+  }
+  for (const Barrier& barrier : mail.barriers) {
+    // Whoever is told to stop after a drain must see the end before the barrier.
+    if (exhausted()) SendWatermark(job_->env->SteadyNanos());
+    stopped_ |= barrier.stop;
+    RETURN_IF_ERROR(PassBarrier(barrier));
+  }
+  return Status();
+}
+
+Status SourceTask::OpenSplit(const SplitState& state) {
+  auto active = std::make_unique<ActiveSplit>();
+  active->split = {state.id, state.ordinal};
+  active->clock.Restore(state.clock);
+  active->position = state.position;
+  active->last_rows_nanos = job_->env->SteadyNanos();
+  if (!state.finished) {
+    Result<std::unique_ptr<SplitReader>> reader = source_->Open(active->split, state.position);
+    if (!reader.ok()) return reader.status().At(fmt::format("split '{}' of source '{}'", state.id, id()));
+    active->reader = std::move(*reader);
+  }
+  splits_.push_back(std::move(active));
+  return Status();
+}
+
+Status SourceTask::PollSplit(ActiveSplit& split, int64_t now) {
+  FAULT_POINT(source_poll);
+  Result<::caudal::Poll> polled = split.reader->Next();
+  if (!polled.ok()) {
+    return polled.status().At(fmt::format("split '{}' of source '{}'", split.split.id, id()));
+  }
+  if (SourceRows* rows = std::get_if<SourceRows>(&*polled)) {
+    split.backoff_nanos = split.poll_at_nanos = 0;
+    split.last_rows_nanos = now;
+    split.idle = false;
+    return TakeRows(split, std::move(*rows));
+  }
+  if (std::holds_alternative<NothingYet>(*polled)) {
+    split.backoff_nanos = std::clamp(split.backoff_nanos * 2, kFirstBackoff, kLongestBackoff);
+    split.poll_at_nanos = now + split.backoff_nanos;
+    return Status();
+  }
+  if (std::holds_alternative<Finished>(*polled)) {
+    Finish(split);
+    return Status();
+  }
+  split.poll_at_nanos = INT64_MAX;  // rows of the new schema wait until the job is planned anew
+  job_->control->OnNewSchema(node());
+  return Status();
+}
+
+Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
+  const int64_t count = rows.chunk.size() + static_cast<int64_t>(rows.rejected.size());
+  rows_read_ += count;
+  epoch_rows_ += count;
+  bytes_read_ += rows.bytes;
+  const int64_t wall = job_->env->NowMillis();
+  if (count > 0) {
+    int64_t arrival = wall;
+    if (rows.arrival != nullptr && !rows.chunk.empty() && !rows.arrival->IsNull(rows.chunk.rows()[0])) {
+      arrival = ColumnView<int64_t>(*rows.arrival)[rows.chunk.rows()[0]];
+    }
+    if (!arrivals_.empty() && arrivals_.back().first == arrival) {
+      arrivals_.back().second += count;
+    } else {
+      arrivals_.emplace_back(arrival, count);
+    }
+  }
+  RETURN_IF_ERROR(RejectRecords(split, rows.rejected));
+  evaluator_.set_now_millis(wall);
+  const Chunk chunk =
+      rows_.Make({&rows, split.split.ordinal, wall}, split.clock, evaluator_,
+                 [&](const Chunk& bad, std::string_view error_class, std::vector<std::string> messages) {
+                   if (options_.errors == ErrorPolicy::kFail) {
+                     if (contract_.ok())
+                       contract_ = Status::Data(messages.empty() ? std::string(error_class) : messages[0]);
+                     return;
+                   }
+                   RejectRows(bad, rows_.rejected_schema(), {Fate::kDead, error_class, std::move(messages)});
+                 });
+  if (!contract_.ok()) {
+    return Status(contract_)
+        .At(fmt::format("split '{}' of source '{}', before position {}", split.split.id, id(),
+                        split.reader->position()))
+        .Hint(std::string(kKeepAside));
+  }
+  SendRows(chunk);
+  if (options_.max_rows_per_epoch > 0 && epoch_rows_ >= options_.max_rows_per_epoch && !epoch_requested_) {
+    epoch_requested_ = true;
+    job_->control->RequestEpoch();
+  }
+  return Status();
+}
+
+Status SourceTask::RejectRecords(const ActiveSplit& split, const std::vector<RejectedRecord>& records) {
+  if (records.empty()) return Status();
+  if (options_.errors == ErrorPolicy::kFail) {
+    return Status::Data(records[0].message)
+        .At(fmt::format("split '{}' of source '{}', record at {}", split.split.id, id(), records[0].offset))
+        .Hint(std::string(kKeepAside));
+  }
+  for (const RejectedRecord& record : records) ++*fates_.Get(Fate::kDead, record.error_class);
+  if (dead_letter_ == nullptr) return Status();
+  const Chunk rows = job_->dead_letter->FromRecords(records, plan_.as<ScanNode>()->table.name,
+                                                    split.split.ordinal, id(), job_->env->NowMillis());
+  dead_letter_->rows += rows.size();
+  dead_letter_->Send(rows);
+  return Status();
+}
+
+void SourceTask::Finish(ActiveSplit& split) {
+  split.position = split.reader->position();
+  split.reader.reset();
+  job_->control->OnSplitFinished(node(), split.split);
+}
+
+int64_t SourceTask::LeastClock(int64_t now) {
+  int64_t least = Watermark::kEnd;
+  bool active = false;
+  for (const auto& split : splits_) {
+    if (split->reader == nullptr) continue;
+    if (options_.idle_timeout_millis > 0 &&
+        now - split->last_rows_nanos >= options_.idle_timeout_millis * kNanosPerMilli) {
+      split->idle = true;
+    }
+    if (split->idle) continue;
+    active = true;
+    least = std::min(least, split->clock.now());
+  }
+  group_->Publish(task(), least);
+  if (active) return least;
+  // Nothing of ours is active: follow the others, if there are any.
+  const int64_t others = group_->Least();
+  return others == Watermark::kEnd ? sent_.event : others;
+}
+
+void SourceTask::SendWatermark(int64_t now) {
+  if (ended_) return;
+  const bool end = exhausted();
+  if (options_.batch && !end) return;
+  int64_t event = std::max(sent_.event, end ? Watermark::kEnd : LeastClock(now));
+  if (options_.batch && !end) event = Watermark::kNone;
+  if (event == sent_.event && now < heartbeat_at_ && !end) return;
+  heartbeat_at_ = now + options_.heartbeat_millis * kNanosPerMilli;
+  sent_.event = event;
+  sent_.processing = std::max(sent_.processing, job_->env->NowMillis());
+  Send(sent_);
+  if (end) {
+    ended_ = true;
+    group_->Publish(task(), Watermark::kEnd);
+    job_->control->OnSourceEnded(node(), task());
+  }
+}
+
+Status SourceTask::OnBarrier(const Barrier&, NodeAck* ack) {
+  for (const auto& split : splits_) {
+    SplitState state;
+    state.id = split->split.id;
+    state.ordinal = split->split.ordinal;
+    state.position = split->reader != nullptr ? split->reader->position() : split->position;
+    state.clock = split->clock.now();
+    state.finished = split->reader == nullptr;
+    ack->splits.push_back(std::move(state));
+  }
+  ack->rows_read = rows_read_;
+  ack->arrivals = std::move(arrivals_);
+  arrivals_.clear();
+  epoch_rows_ = 0;
+  epoch_requested_ = false;
+  return Status();
+}
+
+NodeProgress SourceTask::progress() const {
+  NodeProgress progress = TaskNode::progress();
+  progress.bytes_read = bytes_read_;
+  Backlog total;
+  auto add = [](int64_t& sum, int64_t value) {
+    if (value >= 0) sum = std::max<int64_t>(sum, 0) + value;
+  };
+  for (const auto& split : splits_) {
+    if (split->reader == nullptr) continue;
+    const Backlog backlog = split->reader->backlog();
+    add(total.rows, backlog.rows);
+    add(total.bytes, backlog.bytes);
+    add(total.files, backlog.files);
+    total.millis = std::max(total.millis, backlog.millis);
+  }
+  progress.backlog = total;
+  return progress;
+}
+
+}  // namespace caudal

@@ -1,0 +1,51 @@
+#include "run/split_discovery.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace caudal {
+
+Status SplitDiscovery::Restore(const NodeState& state) {
+  known_ = state.splits;
+  RETURN_IF_ERROR(enumerator_->Restore(state.enumerator));
+  snapshot_ = state.enumerator;
+  complete_ = enumerator_->complete();
+  return Status();
+}
+
+Result<std::vector<SplitState>> SplitDiscovery::Discover() {
+  ASSIGN_OR_RETURN(const std::vector<Split> found, enumerator_->Discover());
+  std::vector<SplitState> fresh;
+  for (const Split& split : found) {
+    const bool old =
+        std::any_of(known_.begin(), known_.end(), [&](const auto& each) { return each.id == split.id; });
+    if (old) continue;
+    SplitState state;
+    state.id = split.id;
+    state.ordinal = split.ordinal;
+    fresh.push_back(state);
+    known_.push_back(std::move(state));
+  }
+  snapshot_ = enumerator_->Snapshot();
+  complete_ = enumerator_->complete();
+  return fresh;
+}
+
+void SplitDiscovery::OnFinished(const Split& split) {
+  enumerator_->OnFinished(split);
+  snapshot_ = enumerator_->Snapshot();
+}
+
+void SplitDiscovery::Complete(NodeState* state) const {
+  for (const SplitState& split : known_) {
+    const bool reported = std::any_of(state->splits.begin(), state->splits.end(),
+                                      [&](const SplitState& each) { return each.id == split.id; });
+    if (!reported) state->splits.push_back(split);
+  }
+  std::sort(state->splits.begin(), state->splits.end(), [](const SplitState& a, const SplitState& b) {
+    return std::tie(a.ordinal, a.id) < std::tie(b.ordinal, b.id);
+  });
+  state->enumerator = snapshot_;
+}
+
+}  // namespace caudal

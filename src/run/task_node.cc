@@ -1,0 +1,179 @@
+#include "run/task_node.h"
+
+#include <algorithm>
+
+namespace caudal {
+
+Inlet* TaskNode::AddInlet(int port, Lane* lane) {
+  inlets_.push_back(std::make_unique<Inlet>());
+  inlets_.back()->port = port;
+  inlets_.back()->lane = lane;
+  return inlets_.back().get();
+}
+
+bool TaskNode::room() const {
+  bool room = dead_letter_ == nullptr || !dead_letter_->full();
+  // Every outlet is asked: a full lane must know that its writer waits.
+  for (const std::unique_ptr<Outlet>& outlet : outlets_) room &= !outlet->full();
+  return room;
+}
+
+bool TaskNode::has_work() {
+  if (phase_ != Phase::kReady) return true;
+  return std::any_of(inlets_.begin(), inlets_.end(), [](const std::unique_ptr<Inlet>& inlet) {
+    return !inlet->at_barrier && inlet->has_message();
+  });
+}
+
+Status TaskNode::Step() {
+  const int64_t start = job_->env->SteadyNanos();
+  Status status = phase_ == Phase::kReady ? Take() : Advance(Resume());
+  busy_nanos_ += job_->env->SteadyNanos() - start;
+  return status;
+}
+
+Inlet* TaskNode::NextInlet() {
+  Inlet* candidates[64];
+  uint32_t count = 0;
+  for (const std::unique_ptr<Inlet>& inlet : inlets_) {
+    if (!inlet->at_barrier && inlet->has_message() && count < 64) candidates[count++] = inlet.get();
+  }
+  if (count == 0) return nullptr;
+  return candidates[count == 1 ? 0 : job_->executor->Choose(count, turn_++)];
+}
+
+Status TaskNode::Take() {
+  Inlet* inlet = NextInlet();
+  Message message;
+  if (inlet == nullptr || !inlet->Pop(&message)) return Status();
+  if (const Chunk* chunk = std::get_if<Chunk>(&message)) {
+    inlet->rows += chunk->size();
+    phase_ = Phase::kChunk;
+    return Advance(OnChunk(inlet->port, *chunk));
+  }
+  if (const Watermark* watermark = std::get_if<Watermark>(&message)) return TakeWatermark(inlet, *watermark);
+  return TakeBarrier(inlet, std::get<Barrier>(message));
+}
+
+Status TaskNode::TakeWatermark(Inlet* inlet, const Watermark& watermark) {
+  inlet->watermark = watermark;
+  Watermark least{Watermark::kEnd, Watermark::kEnd};
+  for (const std::unique_ptr<Inlet>& each : inlets_) {
+    least.event = std::min(least.event, each->watermark.event);
+    least.processing = std::min(least.processing, each->watermark.processing);
+  }
+#ifdef CAUDAL_PLANT_watermark_of_one_lane
+  least = watermark;
+#endif
+  // After a restore inlets begin without a watermark; the node's own never goes back.
+  next_watermark_ = {std::max(watermark_.event, least.event),
+                     std::max(watermark_.processing, least.processing)};
+  if (next_watermark_ == watermark_) return Status();
+  phase_ = Phase::kFlushForWatermark;
+  return Advance(OnFlush());
+}
+
+Status TaskNode::TakeBarrier(Inlet* inlet, const Barrier& barrier) {
+#ifdef CAUDAL_PLANT_no_alignment
+  if (barrier_.epoch == barrier.epoch) return Status();
+  barrier_ = barrier;
+  phase_ = Phase::kFlushForBarrier;
+  return Advance(OnFlush());
+#endif
+  inlet->at_barrier = true;
+  barrier_ = barrier;
+  for (const std::unique_ptr<Inlet>& each : inlets_) {
+    if (!each->at_barrier) return Status();
+  }
+  phase_ = Phase::kFlushForBarrier;
+  return Advance(OnFlush());
+}
+
+Status TaskNode::Advance(Result<Progress> progress) {
+  for (;;) {
+    if (!progress.ok()) return std::move(progress).status();
+    if (*progress == Progress::kMore) return Status();
+    switch (phase_) {
+      case Phase::kReady:
+        return Status();
+      case Phase::kChunk:
+        phase_ = Phase::kReady;
+        return Status();
+      case Phase::kFlushForWatermark:
+        phase_ = Phase::kWatermark;
+        progress = OnWatermark(next_watermark_);
+        break;
+      case Phase::kWatermark:
+        phase_ = Phase::kReady;
+        watermark_ = sent_ = next_watermark_;
+        Send(sent_);
+        return Status();
+      case Phase::kFlushForBarrier:
+        phase_ = Phase::kReady;
+        for (const std::unique_ptr<Inlet>& inlet : inlets_) inlet->at_barrier = false;
+        return PassBarrier(barrier_);
+    }
+  }
+}
+
+void TaskNode::SendRows(const Chunk& chunk) {
+  if (chunk.empty()) return;
+  rows_out_ += chunk.size();
+  for (const std::unique_ptr<Outlet>& outlet : outlets_) {
+    outlet->rows += chunk.size();
+    outlet->Send(chunk);
+  }
+}
+
+void TaskNode::Send(const Message& message) {
+  for (const std::unique_ptr<Outlet>& outlet : outlets_) outlet->Send(message);
+  if (dead_letter_ != nullptr) dead_letter_->Send(message);
+}
+
+void TaskNode::RejectRows(const Chunk& chunk, const Schema& schema, const Rejection& rejection) {
+  if (chunk.empty()) return;
+  *fates_.Get(rejection.fate, rejection.name) += chunk.size();
+  if (dead_letter_ == nullptr) return;
+  const Chunk rows = job_->dead_letter->FromRows(chunk, schema, rejection, id_, job_->env->NowMillis());
+  dead_letter_->rows += rows.size();
+  dead_letter_->Send(rows);
+}
+
+Status TaskNode::PassBarrier(const Barrier& barrier) {
+  NodeAck ack;
+  ack.node = node_;
+  ack.task = task_;
+  ack.epoch = barrier.epoch;
+  RETURN_IF_ERROR(OnBarrier(barrier, &ack));
+  const NodeProgress now = progress();
+  ack.watermark = sent_;
+  ack.rows_in = now.rows_in;
+  ack.rows_out = now.rows_out;
+  ack.fates = now.fates;
+  for (const std::unique_ptr<Outlet>& outlet : outlets_) {
+    ack.edges.push_back({outlet->reader, outlet->port, outlet->rows});
+  }
+  if (dead_letter_ != nullptr)
+    ack.edges.push_back({dead_letter_->reader, dead_letter_->port, dead_letter_->rows});
+  job_->control->OnAck(std::move(ack));
+  Send(barrier);
+  return Status();
+}
+
+NodeProgress TaskNode::progress() const {
+  NodeProgress progress;
+  progress.node = node_;
+  progress.rows_in.resize(static_cast<size_t>(inputs_));
+  for (const std::unique_ptr<Inlet>& inlet : inlets_) {
+    progress.rows_in[static_cast<size_t>(inlet->port)] += inlet->rows;
+  }
+  progress.rows_out = rows_out_;
+  for (const FateCounters::Entry& entry : fates_.entries()) {
+    progress.fates.push_back({std::string(FateName(entry.fate)), entry.name, entry.rows});
+  }
+  progress.watermark = sent_;
+  progress.busy_nanos = busy_nanos_;
+  return progress;
+}
+
+}  // namespace caudal
