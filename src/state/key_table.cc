@@ -58,7 +58,7 @@ KeyEntry* KeyTable::FindOrInsert(std::string_view key, uint64_t hash, bool* inse
   std::move_backward(target, free_slot, free_slot + 1);
 
   KeyEntry* entry = reinterpret_cast<KeyEntry*>(arena_.Allocate(EntrySize(row_width_, key.size())));
-  *entry = {hash, 0, static_cast<uint32_t>(key.size()), 0, 0, 0};
+  *entry = {hash, 0, static_cast<uint32_t>(key.size()), 0, 0, 0, 0};
   if (!key.empty()) std::memcpy(entry->row() + row_width_, key.data(), key.size());
   *target = {hash, entry};
   ++group.size;

@@ -22,9 +22,10 @@ struct KeyEntry {
   uint64_t hash;
   int64_t stamp;  // free for the owner: when the row was last written
   uint32_t key_size;
-  uint32_t mark;  // free for the owner, as the next two; 0 in a new entry
+  uint32_t mark;  // free for the owner, as the next two; 0 in a new entry, as all
   uint32_t extra;
-  uint32_t touches;
+  uint16_t touches;
+  uint16_t scratch;  // free for whoever works with the owner
 
   char* row() { return reinterpret_cast<char*>(this) + sizeof(KeyEntry); }
   const char* row() const { return reinterpret_cast<const char*>(this) + sizeof(KeyEntry); }

@@ -43,13 +43,15 @@ class TextOutput : public Output {
 
 class OperatorHarness {
  public:
-  OperatorHarness(std::unique_ptr<Operator> op, Schema input, EvaluatorOptions evaluator = {})
+  OperatorHarness(std::unique_ptr<Operator> op, Schema input, EvaluatorOptions evaluator = {},
+                  bool mini_batch = false)
       : input_(std::move(input)), op_(std::move(op)) {
     OperatorContext context;
     context.env = &env_;
     context.budget = &budget_;
     context.fates = &fates_;
     context.evaluator = std::move(evaluator);
+    context.mini_batch = mini_batch;
     const Status opened = op_->Open(context);
     CHECK(opened.ok());
   }
