@@ -1,5 +1,5 @@
-// ParquetWriter: chunks into one Parquet file. Rows gather in columns; a full row group is encoded column by
-// column in steps, so that no single call takes long.
+// ParquetWriter: chunks into one Parquet file. Rows gather in columns; a full row group is encoded part by
+// part in steps, so that no single call takes long.
 //
 // One thread at a time, which may change between calls (a task's, then an I/O thread's). The file outlives
 // the writer. A failing disk loses nothing: the file keeps what is not written, Finish may be called again.
@@ -41,7 +41,7 @@ class ParquetWriter {
 
   // Copies the rows. `columns`: of the schema.
   virtual Status Append(const std::vector<ColumnPtr>& columns, RowSet rows) = 0;
-  // Encodes one column of a full row group, if there is one. True: there is more to encode.
+  // Encodes some rows of one column of a full row group, if there is one. True: there is more to encode.
   virtual Result<bool> Step() = 0;
   // Encodes all that is left and writes the footer; the caller closes the file.
   virtual Result<ParquetFooter> Finish() = 0;

@@ -14,8 +14,21 @@
 #include "format/parquet/parquet_types.h"
 
 namespace caudal {
+
+// Rows of a store that one step encodes, and where its values, the NULLs left out, begin.
+struct ParquetPart {
+  int64_t first_row;
+  int64_t rows;
+  int64_t first_value;
+
+  const int16_t* Levels(const ParquetStore& store) const {
+    return store.levels().empty() ? nullptr : store.levels().data() + first_row;
+  }
+};
+
 namespace {
 
+constexpr int64_t kPartRows = 32 * 1024;       // encoded at once: some milliseconds
 constexpr size_t kMaxGroupBytes = 256u << 20;  // of memory: rows can be long
 
 // Hands Arrow's bytes to the file. A failed write is not Arrow's business: the file keeps the bytes and says
@@ -42,21 +55,23 @@ std::shared_ptr<arrow::Buffer> Wrap(const void* data, size_t size) {
 }
 
 template <typename ParquetType>
-void WriteFixed(const ParquetStore& store, parquet::ColumnWriter* column) {
+void WriteFixed(const ParquetStore& store, const ParquetPart& part, parquet::ColumnWriter* column) {
   using Value = typename ParquetType::c_type;
   auto* typed = static_cast<parquet::TypedColumnWriter<ParquetType>*>(column);
-  const int16_t* levels = store.levels().empty() ? nullptr : store.levels().data();
-  typed->WriteBatch(store.rows(), levels, nullptr, reinterpret_cast<const Value*>(store.values().data()));
+  typed->WriteBatch(part.rows, part.Levels(store), nullptr,
+                    reinterpret_cast<const Value*>(store.values().data()) + part.first_value);
 }
 
-void WriteWide(const ParquetStore& store, parquet::ColumnWriter* column) {
+void WriteWide(const ParquetStore& store, const ParquetPart& part, parquet::ColumnWriter* column) {
+  constexpr size_t kWidth = 16;
   std::vector<parquet::FixedLenByteArray> values;
-  for (size_t at = 0; at < store.values().size(); at += 16) {
-    values.emplace_back(reinterpret_cast<const uint8_t*>(store.values().data() + at));
+  const size_t count = store.values().size() / kWidth;
+  for (size_t i = static_cast<size_t>(part.first_value);
+       i < count && values.size() < static_cast<size_t>(part.rows); ++i) {
+    values.emplace_back(reinterpret_cast<const uint8_t*>(store.values().data() + i * kWidth));
   }
   auto* typed = static_cast<parquet::FixedLenByteArrayWriter*>(column);
-  const int16_t* levels = store.levels().empty() ? nullptr : store.levels().data();
-  typed->WriteBatch(store.rows(), levels, nullptr, values.data());
+  typed->WriteBatch(part.rows, part.Levels(store), nullptr, values.data());
 }
 
 std::shared_ptr<arrow::Array> TextArray(bool utf8, const std::vector<int32_t>& offsets,
@@ -69,56 +84,36 @@ std::shared_ptr<arrow::Array> TextArray(bool utf8, const std::vector<int32_t>& o
   return std::make_shared<arrow::BinaryArray>(size, where, bytes, std::move(validity), nulls);
 }
 
-arrow::Status WriteText(const ParquetStore& store, parquet::ColumnWriter* column,
-                        parquet::ArrowWriteContext* context) {
-  const std::vector<uint8_t> bits = store.Validity();
+// A whole store of strings as an array that points into it and into `validity`.
+std::shared_ptr<arrow::Array> MakeTextArray(const ParquetStore& store, const std::vector<uint8_t>& bits) {
   std::shared_ptr<arrow::Buffer> validity = bits.empty() ? nullptr : Wrap(bits.data(), bits.size());
   const bool utf8 = store.type().is_string();
-  std::shared_ptr<arrow::Array> array;
-  if (store.coded()) {
-    auto names = TextArray(utf8, store.dictionary_offsets(), store.dictionary_text(), nullptr, 0);
-    auto codes = std::make_shared<arrow::Int32Array>(
-        store.rows(), Wrap(store.codes().data(), store.codes().size() * sizeof(int32_t)), validity,
-        store.nulls());
-    array = std::make_shared<arrow::DictionaryArray>(arrow::dictionary(arrow::int32(), names->type()), codes,
-                                                     names);
-  } else {
-    array = TextArray(utf8, store.offsets(), store.text(), validity, store.nulls());
-  }
-  const int16_t* levels = store.levels().empty() ? nullptr : store.levels().data();
-  return column->WriteArrow(levels, nullptr, store.rows(), *array, context, store.type().nullable());
+  if (!store.coded()) return TextArray(utf8, store.offsets(), store.text(), validity, store.nulls());
+  auto names = TextArray(utf8, store.dictionary_offsets(), store.dictionary_text(), nullptr, 0);
+  auto codes = std::make_shared<arrow::Int32Array>(
+      store.rows(), Wrap(store.codes().data(), store.codes().size() * sizeof(int32_t)), validity,
+      store.nulls());
+  return std::make_shared<arrow::DictionaryArray>(arrow::dictionary(arrow::int32(), names->type()), codes,
+                                                  names);
 }
 
-// All of a column's values; the column is closed afterwards.
-arrow::Status WriteStore(const ParquetStore& store, parquet::ColumnWriter* column,
-                         parquet::ArrowWriteContext* context) {
-  arrow::Status status;
+void WriteValues(const ParquetStore& store, const ParquetPart& part, parquet::ColumnWriter* column) {
   switch (store.type().physical()) {
     case Physical::kBool:
-      WriteFixed<parquet::BooleanType>(store, column);
-      break;
+      return WriteFixed<parquet::BooleanType>(store, part, column);
     case Physical::kInt8:
     case Physical::kInt16:
     case Physical::kInt32:
-      WriteFixed<parquet::Int32Type>(store, column);
-      break;
+      return WriteFixed<parquet::Int32Type>(store, part, column);
     case Physical::kInt64:
-      WriteFixed<parquet::Int64Type>(store, column);
-      break;
+      return WriteFixed<parquet::Int64Type>(store, part, column);
     case Physical::kFloat:
-      WriteFixed<parquet::FloatType>(store, column);
-      break;
+      return WriteFixed<parquet::FloatType>(store, part, column);
     case Physical::kDouble:
-      WriteFixed<parquet::DoubleType>(store, column);
-      break;
-    case Physical::kInt128:
-      WriteWide(store, column);
-      break;
+      return WriteFixed<parquet::DoubleType>(store, part, column);
     default:
-      status = WriteText(store, column, context);
+      return WriteWide(store, part, column);
   }
-  if (status.ok()) column->Close();
-  return status;
 }
 
 }  // namespace
@@ -129,7 +124,12 @@ struct ParquetFileWriter::Target {
       parquet::default_arrow_writer_properties();
   parquet::ArrowWriteContext context{arrow::default_memory_pool(), arrow_properties.get()};
   std::unique_ptr<parquet::ParquetFileWriter> file;
-  parquet::RowGroupWriter* group = nullptr;  // of the group that is being encoded
+  // Of what is being encoded.
+  parquet::RowGroupWriter* group = nullptr;
+  parquet::ColumnWriter* column = nullptr;
+  ParquetPart part{0, 0, 0};           // the last one written
+  std::shared_ptr<arrow::Array> text;  // of a column of strings
+  std::vector<uint8_t> validity;       // what `text` points into
 };
 
 size_t ParquetFileWriter::RowGroup::bytes() const {
@@ -207,34 +207,59 @@ Status ParquetFileWriter::OpenTarget() {
   return Status();
 }
 
-Status ParquetFileWriter::EncodeColumn() {
+// The next rows of the column, at most kPartRows; closes the column, and the group, when that was the rest.
+Status ParquetFileWriter::EncodePart() {
   try {
     if (target_ == nullptr) RETURN_IF_ERROR(OpenTarget());
-    if (target_->group == nullptr) target_->group = target_->file->AppendRowGroup();
-    const arrow::Status written =
-        WriteStore(encoding_->columns[encoded_columns_], target_->group->NextColumn(), &target_->context);
-    if (!written.ok()) return Status::Internal("Parquet: " + written.ToString());
-    ++encoded_columns_;
-    if (encoded_columns_ == encoding_->columns.size()) {
-      target_->group->Close();
-      target_->group = nullptr;
-      encoded_rows_ += encoding_->rows;
-      encoding_ = nullptr;
+    Target& target = *target_;
+    const ParquetStore& store = encoding_->columns[encoded_columns_];
+    if (target.group == nullptr) target.group = target.file->AppendRowGroup();
+    if (target.column == nullptr) {
+      target.column = target.group->NextColumn();
+      target.part = {0, 0, 0};
+      target.validity = store.Validity();
+      target.text =
+          store.type().physical() == Physical::kString ? MakeTextArray(store, target.validity) : nullptr;
     }
+    ParquetPart& part = target.part;
+    part.rows = std::min(kPartRows, store.rows() - part.first_row);
+    if (target.text != nullptr) {
+      const arrow::Status written = target.column->WriteArrow(part.Levels(store), nullptr, part.rows,
+                                                              *target.text->Slice(part.first_row, part.rows),
+                                                              &target.context, store.type().nullable());
+      if (!written.ok()) return Status::Internal("Parquet: " + written.ToString());
+    } else {
+      WriteValues(store, part, target.column);
+      const int16_t* levels = part.Levels(store);
+      part.first_value += levels == nullptr ? part.rows : std::count(levels, levels + part.rows, int16_t{1});
+    }
+    part.first_row += part.rows;
+    if (part.first_row == store.rows()) CloseColumn();
   } catch (const std::exception& problem) {
     return Status::Internal(fmt::format("Parquet: {}", problem.what()));
   }
   return Status();
 }
 
+void ParquetFileWriter::CloseColumn() {
+  target_->column->Close();
+  target_->column = nullptr;
+  target_->text = nullptr;
+  if (++encoded_columns_ < encoding_->columns.size()) return;
+  target_->group->Close();
+  target_->group = nullptr;
+  encoded_rows_ += encoding_->rows;
+  encoding_ = nullptr;
+}
+
 Status ParquetFileWriter::EncodeAll() {
-  while (encoding_ != nullptr) RETURN_IF_ERROR(EncodeColumn());
+  while (encoding_ != nullptr) RETURN_IF_ERROR(EncodePart());
   return Status();
 }
 
 Result<bool> ParquetFileWriter::Step() {
   if (encoding_ == nullptr) return false;
-  RETURN_IF_ERROR(EncodeColumn());
+  RETURN_IF_ERROR(EncodePart());
   return encoding_ != nullptr;
 }
 

@@ -38,7 +38,8 @@ class ParquetFileWriter : public ParquetWriter {
   // Moves the gathered rows behind the group that is being encoded, encoding that first.
   Status CloseGroup();
   Status OpenTarget();
-  Status EncodeColumn();
+  Status EncodePart();
+  void CloseColumn();
   Status EncodeAll();
 
   Schema schema_;
