@@ -1,0 +1,1 @@
+SELECT a || b IS NOT DISTINCT FROM c

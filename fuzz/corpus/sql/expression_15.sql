@@ -1,0 +1,1 @@
+SELECT FLOOR(ts TO HOUR)

@@ -1,0 +1,1 @@
+SELECT TRIM(BOTH ' ' FROM s)

@@ -1,0 +1,1 @@
+TRIM(LEADING FROM s)

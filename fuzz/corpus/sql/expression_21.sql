@@ -1,0 +1,1 @@
+SELECT SUBSTRING(s, 1)

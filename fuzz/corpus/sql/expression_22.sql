@@ -1,0 +1,1 @@
+POSITION('a' IN s)

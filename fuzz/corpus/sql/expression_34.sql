@@ -1,0 +1,1 @@
+ROW_NUMBER() OVER (ORDER BY ts)

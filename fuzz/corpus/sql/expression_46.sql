@@ -1,0 +1,1 @@
+CASE a WHEN 1, 2 THEN 'x' END

@@ -1,0 +1,1 @@
+a IN (SELECT 1)

@@ -1,0 +1,1 @@
+a SIMILAR TO 'x'

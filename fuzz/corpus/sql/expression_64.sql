@@ -1,0 +1,1 @@
+JSON_EXISTS(j, '$.x' FALSE ON ERROR)

@@ -1,0 +1,1 @@
+CONVERT(x USING utf8)

@@ -1,0 +1,1 @@
+SELECT NULLIF(a, b) <> COALESCE(c, d) AND a != b

@@ -1,0 +1,1 @@
+NEXT VALUE FOR s

@@ -1,0 +1,1 @@
+PERIOD (a, b) OVERLAPS (c, d)

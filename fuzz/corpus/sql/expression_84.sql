@@ -1,0 +1,1 @@
+a MEMBER OF b

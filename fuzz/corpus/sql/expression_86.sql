@@ -1,0 +1,1 @@
+NOT NOT a

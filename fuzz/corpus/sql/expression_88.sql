@@ -1,0 +1,1 @@
+CAST(NULL AS RAW('x', 'y'))

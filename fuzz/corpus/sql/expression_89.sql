@@ -1,0 +1,1 @@
+SELECT DECODE(a, 'utf-8') IS NOT NULL

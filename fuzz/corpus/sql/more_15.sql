@@ -1,0 +1,1 @@
+INSERT INTO t /*+ OPTIONS('sink.parallelism' = '1') */ TABLE u

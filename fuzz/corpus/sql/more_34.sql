@@ -1,0 +1,1 @@
+SET table.x = y

@@ -1,0 +1,1 @@
+SELECT ALL a FROM t AS x (a, b), u CROSS JOIN w NATURAL JOIN y

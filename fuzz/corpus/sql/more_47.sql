@@ -1,0 +1,1 @@
+SELECT * FROM TABLE(f(1, x => 2)), LATERAL (SELECT 1), TABLE t

@@ -1,0 +1,1 @@
+SELECT /*+ BROADCAST(a) */ * FROM a

@@ -1,0 +1,1 @@
+CREATE TEMPORARY VIEW clean AS SELECT * FROM DEDUPLICATE(input => TABLE t PARTITION BY transaction_id, on_time => DESCRIPTOR(ts), retain => INTERVAL '5' MINUTE)

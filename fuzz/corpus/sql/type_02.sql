@@ -1,0 +1,1 @@
+ROW<a INT, b STRING COMMENT 'x'>

@@ -1,0 +1,1 @@
+VARBINARY(3)

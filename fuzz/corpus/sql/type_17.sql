@@ -1,0 +1,1 @@
+STRUCTURED<'x', a INT>

@@ -1,0 +1,1 @@
+TIMESTAMP_LTZ(0)
