@@ -90,6 +90,7 @@ size_t RecordFraming::SplitJson(std::string_view text, bool last, std::vector<st
       const size_t resume = NextObjectLine(seen, start);
       if (resume == kNone && !last && text.size() - start < kMaxObjectBytes) return start;
       end = resume == kNone ? LineEnd(text, std::min(end, text.size() - 1)) : resume;
+      if (end == text.size() && !last) return start;
     } else {
       // Whatever follows on the same line belongs to the record, so that it is not passed over in silence.
       const size_t rest = LineEnd(text, end);
@@ -148,7 +149,7 @@ RecordFraming::Scan RecordFraming::ScanObject(std::string_view text, size_t star
     }
     if (!IsBlank(c)) before = c;
   }
-  *end = text.size();
+  *end = std::min(text.size(), start + kMaxObjectBytes);
   return Scan::kNeedsMore;
 }
 

@@ -75,7 +75,7 @@ TEST(RecordFramingTest, AnObjectWithoutEndIsGivenUpAtTheLimit) {
   while (text.size() < RecordFraming::kMaxObjectBytes + 100) text += "1,2,3,4,\n";
   text += "{\"a\":2}\n";
   const std::vector<std::string> records = Split(RecordFraming::Kind::kJson, text, 100'000);
-  EXPECT_EQ(records.back(), "{\"a\":2}");
+  EXPECT_TRUE(records.back() == "{\"a\":2}");
   size_t bytes = 0;
   for (const std::string& record : records) bytes += record.size();
   EXPECT_GT(bytes, RecordFraming::kMaxObjectBytes);
