@@ -3,6 +3,7 @@
 // dictionaries).
 //
 // The bits of the first byte choose the options and whether lines or the whole input are records.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -19,24 +20,34 @@
 namespace caudal {
 namespace {
 
+std::vector<Field> ScalarFields() {
+  const Type text = Type::String();
+  return {{"s", text},
+          {"bo", Type(TypeId::kBoolean)},
+          {"ti", Type(TypeId::kTinyInt)},
+          {"si", Type(TypeId::kSmallInt)},
+          {"in", Type(TypeId::kInt)},
+          {"bi", Type(TypeId::kBigInt)},
+          {"fl", Type(TypeId::kFloat)},
+          {"db", Type(TypeId::kDouble)},
+          {"de", Type::Decimal(18, 2)},
+          {"wd", Type::Decimal(38, 10)},
+          {"da", Type(TypeId::kDate)},
+          {"tm", Type::Time(0)},
+          {"ts", Type::Timestamp(3)},
+          {"tn", Type::Timestamp(9)},
+          {"tz", Type::TimestampLtz(6)},
+          {"by", Type::Bytes()}};
+}
+
 Schema EveryType() {
   const Type text = Type::String();
-  return {{{"transaction_id", text},
-           {"account_id", text},
-           {"amount", Type::Decimal(18, 2)},
-           {"event_ts", Type::Timestamp(3)},
-           {"status", text},
-           {"a", Type(TypeId::kInt)},
-           {"b", Type(TypeId::kDouble)},
-           {"c", Type(TypeId::kBoolean)},
-           {"d", Type(TypeId::kDate)},
-           {"e", Type::Decimal(38, 10)},
-           {"t", Type::Time(0)},
-           {"ts", Type::TimestampLtz(6)},
-           {"raw", Type::Bytes()},
-           {"m", Type::Map(text, Type(TypeId::kBigInt))},
-           {"r", Type::Array(Type::Row({{"x", text}, {"y", Type(TypeId::kSmallInt)}}))},
-           {"x", Type::VarChar(5)}}};
+  std::vector<Field> fields = ScalarFields();
+  fields.push_back({"m", Type::Map(text, Type(TypeId::kBigInt))});
+  fields.push_back({"ar", Type::Array(Type::Row({{"x", text}, {"y", Type::Array(text)}}))});
+  fields.push_back({"r", Type::Row(ScalarFields())});
+  fields.push_back({"vc", Type::VarChar(5)});
+  return {fields};
 }
 
 JsonOptions OptionsOf(uint8_t bits) {
@@ -64,10 +75,15 @@ RawBatch Records(std::string_view input, bool lines) {
   return batch;
 }
 
+// Equal, and NaN is the same as NaN.
 bool Same(const Value& a, const Value& b) {
   const double* x = std::get_if<double>(&a.data);
   const double* y = std::get_if<double>(&b.data);
-  return a == b || (x != nullptr && y != nullptr && std::isnan(*x) && std::isnan(*y));
+  if (x != nullptr && y != nullptr && std::isnan(*x) && std::isnan(*y)) return true;
+  const ValueList* left = std::get_if<ValueList>(&a.data);
+  const ValueList* right = std::get_if<ValueList>(&b.data);
+  if (left == nullptr || right == nullptr) return a == b;
+  return std::equal(left->begin(), left->end(), right->begin(), right->end(), Same);
 }
 
 DecodedRows Decode(Decoder& decoder, const RawBatch& batch) {

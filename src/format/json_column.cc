@@ -274,7 +274,7 @@ JsonColumn::Outcome JsonColumn::ReadContainer(JsonCursor* cursor, int32_t row) {
 }
 
 char* JsonColumn::Reserve(size_t size) {
-  if (size > arena_left_) {
+  if (arenas_.empty() || size > arena_left_) {
     const size_t bytes = std::max(size, kArenaBytes);
     arenas_.push_back(Buffer::Allocate(bytes));
     arenas_.back()->set_size(0);
