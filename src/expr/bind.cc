@@ -12,8 +12,11 @@ namespace {
 
 std::vector<ScalarFunction> AllFunctions() {
   std::vector<ScalarFunction> all;
-  for (const auto family : {ComparisonFunctions(), LogicFunctions(), ArithmeticFunctions(),
-                            ConditionalFunctions(), CastFunctions()}) {
+  for (const auto family :
+       {ComparisonFunctions(), LogicFunctions(), ArithmeticFunctions(), ConditionalFunctions(),
+        CastFunctions(), MathFunctions(), StringFunctions(), StringChangeFunctions(), PatternFunctions(),
+        TemporalFunctions(), TemporalTextFunctions(), JsonFunctions(), JsonBuildFunctions(), HashFunctions(),
+        CollectionFunctions()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;
@@ -31,8 +34,8 @@ constexpr Alias kAliases[] = {{"!=", "<>"},
                               {"SUBSTR", "SUBSTRING"},
                               {"CEILING", "CEIL"},
                               {"MOD", "%"},
-                              {"LOCALTIMESTAMP", "LOCALTIMESTAMP"},
                               {"CURRENT_ROW_TIMESTAMP", "CURRENT_TIMESTAMP"},
+                              {"LOCALTIME", "CURRENT_TIME"},
                               {"NOW", "CURRENT_TIMESTAMP"},
                               {"POW", "POWER"}};
 

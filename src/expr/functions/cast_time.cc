@@ -27,8 +27,9 @@ ColumnPtr ToTime(KernelCall& call, bool instant) {
   TimeZone& zone = call.evaluator.zone();
   return MapUnary<int64_t, int32_t>(call, [=, &zone](int64_t ticks) {
     if (instant) ticks = InstantToLocal(ticks, precision, zone);
-    const int64_t millis = FloorModulo(FloorDivide(ticks, per_milli), kMillisPerDay);
-    return static_cast<int32_t>(millis / unit * unit);
+    // Cut toward zero, as Flink: before 1970 the fraction of a second is rounded up.
+    const int64_t millis = FloorDivide(ticks, per_milli) % kMillisPerDay / unit * unit;
+    return static_cast<int32_t>(FloorModulo(millis, kMillisPerDay));
   });
 }
 

@@ -15,9 +15,12 @@ std::span<const ScalarFunction> ConditionalFunctions();
 std::span<const ScalarFunction> CastFunctions();
 std::span<const ScalarFunction> MathFunctions();
 std::span<const ScalarFunction> StringFunctions();
+std::span<const ScalarFunction> StringChangeFunctions();
 std::span<const ScalarFunction> PatternFunctions();
 std::span<const ScalarFunction> TemporalFunctions();
+std::span<const ScalarFunction> TemporalTextFunctions();
 std::span<const ScalarFunction> JsonFunctions();
+std::span<const ScalarFunction> JsonBuildFunctions();
 std::span<const ScalarFunction> HashFunctions();
 std::span<const ScalarFunction> CollectionFunctions();
 

@@ -1,0 +1,206 @@
+// String functions that write new text: cases, replacing, padding, encodings.
+#include <algorithm>
+#include <string>
+
+#include "data/text/number_text.h"
+#include "expr/functions/families.h"
+#include "expr/functions/signature_pattern.h"
+#include "expr/functions/string_parts.h"
+#include "expr/kernel.h"
+#include "expr/string_output.h"
+#include "expr/utf8.h"
+
+namespace caudal {
+namespace {
+
+using TextView = ColumnView<StringView>;
+
+// A result beyond this is refused rather than built: REPEAT and LPAD could ask for any size.
+constexpr size_t kMaxTextBytes = 16 << 20;
+
+// `append(row, std::string* out) -> bool` writes a row's text; false is NULL.
+template <typename F>
+ColumnPtr WriteTexts(KernelCall& call, F append) {
+  StringOutput out(call.physical_rows);
+  std::string text;
+  ForEachRow(call.rows, [&](int32_t row) {
+    text.clear();
+    if (!append(row, &text)) return out.SetNull(row);
+    out.Set(row, text);
+  });
+  return out.Finish(call.expr.type);
+}
+
+template <void (*kAppend)(std::string_view, std::string*)>
+ColumnPtr RewriteKernel(KernelCall& call) {
+  const TextView texts(*call.args[0]);
+  return WriteTexts(call, [&](int32_t row, std::string* out) {
+    kAppend(texts[row].view(), out);
+    return true;
+  });
+}
+
+template <void (*kAppend)(std::string_view, std::string_view, std::string_view, std::string*)>
+ColumnPtr RewriteByPairKernel(KernelCall& call) {
+  const TextView texts(*call.args[0]);
+  const TextView from(*call.args[1]);
+  const TextView to(*call.args[2]);
+  return WriteTexts(call, [&](int32_t row, std::string* out) {
+    kAppend(texts[row].view(), from[row].view(), to[row].view(), out);
+    return true;
+  });
+}
+
+template <bool kLeft>
+ColumnPtr PadKernel(KernelCall& call) {
+  const TextView texts(*call.args[0]);
+  const ColumnView<int32_t> lengths(*call.args[1]);
+  const TextView fillers(*call.args[2]);
+  return WriteTexts(call, [&](int32_t row, std::string* out) {
+    if (lengths[row] > static_cast<int32_t>(kMaxTextBytes / 4)) {
+      call.errors.Add(row, "the padded text would be too long");
+      return false;
+    }
+    return AppendPadded(texts[row].view(), lengths[row], fillers[row].view(), kLeft, out);
+  });
+}
+
+ColumnPtr RepeatKernel(KernelCall& call) {
+  const TextView texts(*call.args[0]);
+  const ColumnView<int32_t> counts(*call.args[1]);
+  return WriteTexts(call, [&](int32_t row, std::string* out) {
+    const size_t count = static_cast<size_t>(std::max(0, counts[row]));
+    if (texts[row].size() * count > kMaxTextBytes) {
+      call.errors.Add(row, "the repeated text would be too long");
+      return false;
+    }
+    for (size_t i = 0; i < count; ++i) *out += texts[row].view();
+    return true;
+  });
+}
+
+// The character of a code's last byte, as in Flink: 321 is 'A'.
+ColumnPtr ChrKernel(KernelCall& call) {
+  const ColumnView<int64_t> codes(*call.args[0]);
+  return WriteTexts(call, [&](int32_t row, std::string* out) {
+    if (codes[row] >= 0) AppendCharacter(static_cast<char32_t>(codes[row] & 255), out);
+    return true;
+  });
+}
+
+ColumnPtr FromBase64Kernel(KernelCall& call) {
+  const TextView texts(*call.args[0]);
+  return WriteTexts(call, [&](int32_t row, std::string* out) {
+    if (AppendFromBase64(texts[row].view(), out)) return true;
+    call.errors.Add(row, "the text is no Base64");
+    return false;
+  });
+}
+
+ColumnPtr UrlDecodeKernel(KernelCall& call) {
+  const TextView texts(*call.args[0]);
+  return WriteTexts(call,
+                    [&](int32_t row, std::string* out) { return AppendUrlDecoded(texts[row].view(), out); });
+}
+
+ColumnPtr OverlayKernel(KernelCall& call) {
+  const TextView texts(*call.args[0]);
+  const TextView fillings(*call.args[1]);
+  const ColumnView<int32_t> starts(*call.args[2]);
+  const bool given = call.args.size() == 4;
+  const ColumnView<int32_t> lengths(*call.args[given ? 3 : 2]);
+  return WriteTexts(call, [&](int32_t row, std::string* out) {
+    const std::string_view text = texts[row].view();
+    const std::string_view filling = fillings[row].view();
+    const int64_t count = CharacterCount(text);
+    const int64_t start = starts[row];
+    const int64_t length = given ? lengths[row] : CharacterCount(filling);
+    if (start <= 0 || start > count) {
+      *out += text;
+      return true;
+    }
+    out->append(CharacterPrefix(text, start - 1)).append(filling);
+    if (length > 0 && start + length <= count) *out += text.substr(CharacterOffset(text, start - 1 + length));
+    return true;
+  });
+}
+
+Result<Signature> ResolveOverlay(std::span<const Type> args, std::span<const Value* const>) {
+  ASSIGN_OR_RETURN(Signature signature, MatchSignature("tti?i>S", args));
+  const int64_t length = static_cast<int64_t>(signature.args[0].length()) + signature.args[1].length();
+  signature.result = Type::VarChar(static_cast<int32_t>(std::min<int64_t>(length, Type::kMaxLength)))
+                         .WithNullable(signature.result.nullable());
+  return signature;
+}
+
+// --- what a text consists of
+// ---------------------------------------------------------------------------------
+
+template <bool (*kHolds)(std::string_view)>
+ColumnPtr PredicateKernel(KernelCall& call) {
+  Output<uint8_t> out(call.physical_rows);
+  const TextView texts(*call.args[0]);
+  ForEachRow(call.rows, [&](int32_t row) { out.Set(row, !texts.IsNull(row) && kHolds(texts[row].view())); });
+  return out.Finish(call.expr.type);
+}
+
+bool AllLetters(std::string_view text) {
+  if (text.empty()) return false;
+  while (!text.empty()) {
+    if (!IsLetter(TakeCharacter(&text))) return false;
+  }
+  return true;
+}
+bool AllDigits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+bool IsNumberText(std::string_view text) {
+  double value = 0;
+  return ParseDouble(text, &value);
+}
+
+constexpr std::string_view kFamilyText = "string";
+
+const ScalarFunction kStringChange[] = {
+    {"UPPER", kFamilyText, "In capitals.", "UPPER('año')", "AÑO", Pattern<"t>S">, RewriteKernel<AppendUpper>},
+    {"LOWER", kFamilyText, "In small letters.", "LOWER('AÑO')", "año", Pattern<"t>S">,
+     RewriteKernel<AppendLower>},
+    {"INITCAP", kFamilyText, "Every word with a capital; words are of ASCII letters and digits.",
+     "INITCAP('hELLO wORLD')", "Hello World", Pattern<"t>S">, RewriteKernel<AppendInitCap>},
+    {"REVERSE", kFamilyText, "The characters from last to first.", "REVERSE('abc')", "cba", Pattern<"t>S">,
+     RewriteKernel<AppendReversed>},
+    {"REPLACE", kFamilyText, "Every occurrence of the second replaced by the third.",
+     "REPLACE('hello', 'l', 'L')", "heLLo", Pattern<"ttt>S">, RewriteByPairKernel<AppendReplaced>},
+    {"TRANSLATE", kFamilyText, "Characters of the second replaced by those of the third, place by place.",
+     "TRANSLATE('hello', 'el', 'ip')", "hippo", Pattern<"ttt>S">, RewriteByPairKernel<AppendTranslated>},
+    {"LPAD", kFamilyText, "Filled on the left, or cut, to a length.", "LPAD('hi', 5, '?')", "???hi",
+     Pattern<"tit>S">, PadKernel<true>},
+    {"RPAD", kFamilyText, "Filled on the right, or cut, to a length.", "RPAD('hi', 5, 'ab')", "hiaba",
+     Pattern<"tit>S">, PadKernel<false>},
+    {"REPEAT", kFamilyText, "The text so many times.", "REPEAT('ab', 3)", "ababab", Pattern<"ti>S">,
+     RepeatKernel},
+    {"OVERLAY", kFamilyText, "With a part replaced.", "OVERLAY('Txxxxas' PLACING 'hom' FROM 2 FOR 4)",
+     "Thomas", ResolveOverlay, OverlayKernel},
+    {"CHR", kFamilyText, "The character of a code, of its last 8 bits.", "CHR(65)", "A", Pattern<"l>S!">,
+     ChrKernel},
+    {"TO_BASE64", kFamilyText, "The bytes of a text in Base64.", "TO_BASE64('hello')",
+     "aGVsbG8=", Pattern<"t>S">, RewriteKernel<AppendBase64>},
+    {"FROM_BASE64", kFamilyText, "The text that Base64 stands for.", "FROM_BASE64('aGVsbG8=')", "hello",
+     Pattern<"t>S">, FromBase64Kernel},
+    {"URL_ENCODE", kFamilyText, "As a part of an address (application/x-www-form-urlencoded).",
+     "URL_ENCODE('a b&c')", "a+b%26c", Pattern<"t>S!">, RewriteKernel<AppendUrlEncoded>},
+    {"URL_DECODE", kFamilyText, "The text that URL_ENCODE was given; NULL if it is none.",
+     "URL_DECODE('a+b%26c')", "a b&c", Pattern<"t>S!">, UrlDecodeKernel},
+    {"IS_ALPHA", kFamilyText, "Whether all characters are letters; FALSE of nothing and NULL.",
+     "IS_ALPHA('ab1')", "FALSE", Pattern<"t>B.">, PredicateKernel<AllLetters>, false, true, false},
+    {"IS_DIGIT", kFamilyText, "Whether all characters are digits; FALSE of nothing and NULL.",
+     "IS_DIGIT('123')", "TRUE", Pattern<"t>B.">, PredicateKernel<AllDigits>, false, true, false},
+    {"IS_DECIMAL", kFamilyText, "Whether the text is a number; FALSE of NULL.", "IS_DECIMAL('1.5')", "TRUE",
+     Pattern<"t>B.">, PredicateKernel<IsNumberText>, false, true, false},
+};
+
+}  // namespace
+
+std::span<const ScalarFunction> StringChangeFunctions() { return kStringChange; }
+
+}  // namespace caudal
