@@ -232,12 +232,21 @@ void DecodeList(std::string_view* key, bool map, ColumnBuilder* builder) {
 
 uint64_t RowKeys::Hash(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
 
-void AppendKeyValue(const Column& column, int32_t row, std::string* key) {
-  const KeyColumn reader(column);
+static void AppendValueTo(std::string* key, const Column& column, int32_t row, bool short_uuid) {
+  KeyColumn reader(column);
   if (reader.nested) return AppendNested(column, row, key);
+  reader.may_be_uuid = reader.may_be_uuid && short_uuid;
   const size_t size = key->size();
   key->resize(size + reader.Bound(row));
   key->resize(static_cast<size_t>(PutFlat(reader, row, key->data() + size) - key->data()));
+}
+
+void AppendKeyValue(const Column& column, int32_t row, std::string* key) {
+  AppendValueTo(key, column, row, true);
+}
+
+void AppendOrderedValue(const Column& column, int32_t row, std::string* key) {
+  AppendValueTo(key, column, row, false);
 }
 
 void RowKeys::Encode(const Chunk& chunk, const std::vector<int>& key_columns, RowSet rows) {

@@ -42,8 +42,10 @@ class RowKeys {
   std::vector<uint64_t> hashes_;
 };
 
-// Appends one value to a key: what RowKeys does a column at a time. For state that orders by other bytes.
+// Appends one value to a key: what RowKeys does a column at a time.
 void AppendKeyValue(const Column& column, int32_t row, std::string* key);
+// The same without the short form of UUIDs, hence in the order of the values: NULL first, NaN last.
+void AppendOrderedValue(const Column& column, int32_t row, std::string* key);
 
 // Values of a key back into columns (state → rows). `types`: of the key columns, in order. Appends one value
 // to each builder. REQUIRES: `key` was made by RowKeys::Encode for these types.

@@ -4,8 +4,13 @@
 #include "op/aggregate.h"
 #include "op/calc.h"
 #include "op/deduplicate.h"
+#include "op/first_row.h"
+#include "op/materialize.h"
+#include "op/sort.h"
+#include "op/topn.h"
 #include "op/union_all.h"
 #include "op/values.h"
+#include "op/window.h"
 #include "op/windowed_aggregate.h"
 
 namespace caudal {
@@ -32,22 +37,36 @@ Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateNode& node, const
   return {std::make_unique<WindowedAggregate>(node, input, output, std::move(accumulators), batch)};
 }
 
+Result<std::unique_ptr<Operator>> MakeTopN(const TopNNode& node, const Schema& input, const Schema& output,
+                                           bool batch, int64_t ttl) {
+  if (node.rowtime_first) return {std::make_unique<FirstRow>(node, input, output, batch)};
+  return {std::make_unique<TopN>(node, input, output, ttl)};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Operator>> MakeOperator(const Plan& plan, int number) {
   const PlanNode& node = plan.nodes[static_cast<size_t>(number)];
-  if (const auto* values = node.as<ValuesNode>()) return {std::make_unique<Values>(*values, node.schema)};
+  const Schema& output = node.schema;
+  if (const auto* values = node.as<ValuesNode>()) return {std::make_unique<Values>(*values, output)};
   if (node.inputs.empty()) return Status::Internal("plan node '" + node.id + "' has no input");
   const Schema& input = InputSchema(plan, node);
-  if (const auto* calc = node.as<CalcNode>()) return {std::make_unique<Calc>(*calc, input, node.schema)};
+  ASSIGN_OR_RETURN(const int64_t ttl, StateTtl(plan));
+
+  if (const auto* calc = node.as<CalcNode>()) return {std::make_unique<Calc>(*calc, input, output)};
+  if (const auto* window = node.as<WindowNode>()) return {std::make_unique<Window>(*window, input, output)};
+  if (const auto* aggregate = node.as<AggregateNode>()) {
+    return MakeAggregate(*aggregate, input, output, plan.batch, ttl);
+  }
+  if (const auto* topn = node.as<TopNNode>()) return MakeTopN(*topn, input, output, plan.batch, ttl);
   if (const auto* deduplicate = node.as<DeduplicateNode>()) {
     return {std::make_unique<Deduplicate>(*deduplicate, input, plan.batch)};
   }
-  if (const auto* aggregate = node.as<AggregateNode>()) {
-    ASSIGN_OR_RETURN(const int64_t ttl, StateTtl(plan));
-    return MakeAggregate(*aggregate, input, node.schema, plan.batch, ttl);
+  if (const auto* materialize = node.as<MaterializeNode>()) {
+    return {std::make_unique<Materialize>(*materialize, input, output, ttl)};
   }
   if (node.as<UnionNode>() != nullptr) return {std::make_unique<UnionAll>()};
+  if (const auto* sort = node.as<SortNode>()) return {std::make_unique<Sort>(*sort, input, output)};
   return Status::Internal("plan node '" + node.id + "': " + std::string(node.label()) + " is no operator");
 }
 

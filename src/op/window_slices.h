@@ -24,6 +24,7 @@ class WindowSlices {
   int64_t FirstEnd(int64_t slice) const;
   int64_t LastEnd(int64_t slice) const;
   int64_t NextEnd(int64_t end) const { return end + per_slide_; }
+  int64_t PreviousEnd(int64_t end) const { return end - per_slide_; }
   // The first slice of the window.
   int64_t FirstSlice(int64_t end) const { return end - per_window_; }
   // The last window, as its end, that a watermark or clock has closed: everything up to it is late.
