@@ -48,6 +48,10 @@ Status ReadNumber(const YAML::Node& map, const char* key, double least, const st
                                     node.IsScalar() ? node.Scalar() : "…", least))
         .At(Line(node, name));
   }
+  constexpr double kLargest = 1e15;  // whole numbers up to it are exact, and it fits an integer
+  if (number > kLargest) {
+    return Status::User(fmt::format("'{}': '{}' is too large", key, node.Scalar())).At(Line(node, name));
+  }
   *out = number;
   return Status();
 }
