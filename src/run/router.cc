@@ -43,10 +43,6 @@ void Router::SendRows(const Chunk& chunk) {
   for (size_t task = 0; task < lanes_.size(); ++task) {
     std::vector<uint16_t>& list = rows_of_task_[task];
     if (list.empty()) continue;
-#ifdef CAUDAL_PLANT_selection_ignored
-    lanes_[task]->Push(chunk.WithSelection(nullptr));
-    continue;
-#endif
     auto selection = std::make_unique<Selection>();
     selection->rows = list;
     Chunk part = chunk.WithSelection(SelectionPtr(std::move(selection)));

@@ -1,0 +1,255 @@
+#include "run/simulation/simulation.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "run/job.h"
+#include "run/schedule/seeded_executor.h"
+#include "run/simulation/simulated_world.h"
+
+namespace caudal {
+namespace {
+
+constexpr int kMostStarts = 60;
+constexpr int64_t kMostSteps = 200'000;
+constexpr uint64_t kCrashWithin = 700;  // steps
+
+// One process: its executor and its job. Destroying it is kill -9.
+struct Process {
+  std::unique_ptr<SeededExecutor> executor;
+  std::unique_ptr<Job> job;
+};
+
+class Life {
+ public:
+  explicit Life(uint64_t seed) : world_(seed) {}
+  SimulationResult Run();
+
+ private:
+  Result<Process> Start();
+  // Until it ends or is killed; whether it ended by itself.
+  bool Live(Process& process, int64_t steps);
+  void Kill(Process process);
+  void StepZombies();
+  std::string Compare(const Job& job);
+
+  SimulatedWorld world_;
+  std::vector<Process> zombies_;
+  SimulationResult result_;
+};
+
+Result<Process> Life::Start() {
+  Process process;
+  process.executor = std::make_unique<SeededExecutor>(&world_.env(), world_.Random());
+  JobOptions options;
+  options.env = &world_.env();
+  options.files = &world_.files();
+  options.executor = process.executor.get();
+  options.connectors = world_.connectors();
+  options.pipeline = "p";
+  options.state_root = "state";
+  options.steps = 1;
+  const int tasks = 1 + static_cast<int>(world_.Random() % 2);
+  ASSIGN_OR_RETURN(process.job, Job::Start(world_.workload().MakePlan(tasks, false), options));
+  return process;
+}
+
+void Life::StepZombies() {
+  if (zombies_.empty() || !world_.OneIn(3)) return;
+  Process& zombie = zombies_[world_.Random() % zombies_.size()];
+  if (!zombie.job->finished()) zombie.executor->RunOne();
+}
+
+bool Life::Live(Process& process, int64_t steps) {
+  for (int64_t step = 0; step < steps && !process.job->finished(); ++step) {
+    ++result_.steps;
+    StepZombies();
+    if (world_.OneIn(24)) world_.env().Advance(1000 * static_cast<int64_t>(world_.Random() % 12));
+    if (process.executor->RunOne()) continue;
+    const int64_t next = process.executor->next_timer();
+    if (next == INT64_MAX) return process.job->finished();
+    world_.env().Advance(std::max<int64_t>(1, (next - world_.env().SteadyNanos()) / 1000 + 1));
+  }
+  return process.job->finished();
+}
+
+void Life::Kill(Process process) {
+  ++result_.crashes;
+  if (world_.OneIn(3) && process.job != nullptr && !process.job->finished()) {
+    zombies_.push_back(std::move(process));  // only believed to be dead
+    return;
+  }
+  process.job.reset();
+  if (!world_.OneIn(2)) return;  // the process died, the machine did not
+  for (Process& zombie : zombies_) zombie.job.reset();
+  zombies_.clear();
+  world_.files().Crash(world_.Random());
+}
+
+std::string Differs(const std::string& what, const std::vector<SimulatedRow>& expected,
+                    const std::vector<SimulatedRow>& actual) {
+  if (expected == actual) return {};
+  std::vector<SimulatedRow> missing, extra;
+  std::set_difference(expected.begin(), expected.end(), actual.begin(), actual.end(),
+                      std::back_inserter(missing));
+  std::set_difference(actual.begin(), actual.end(), expected.begin(), expected.end(),
+                      std::back_inserter(extra));
+  std::string text = fmt::format("{}: {} rows instead of {};", what, actual.size(), expected.size());
+  auto list = [&](const char* name, const std::vector<SimulatedRow>& rows) {
+    for (size_t i = 0; i < std::min<size_t>(3, rows.size()); ++i) {
+      text += fmt::format(" {} ({}, {}, {}, {})", name, rows[i][0], rows[i][1], rows[i][2], rows[i][3]);
+    }
+  };
+  list("missing", missing);
+  list("extra", extra);
+  return text;
+}
+
+std::string Life::Compare(const Job& job) {
+  const Expectation expected = world_.workload().Expect();
+  auto sorted = [&](const std::string& name) {
+    std::vector<SimulatedRow> rows = world_.table(name).rows;
+    std::sort(rows.begin(), rows.end());
+    return rows;
+  };
+  for (const std::string& difference : {Differs("rows", expected.rows, sorted("rows")),
+                                        Differs("windows", expected.windows, world_.FileRows()),
+                                        Differs("dead letters", expected.dead, sorted("dead"))}) {
+    if (!difference.empty()) return difference;
+  }
+  std::map<std::string, int64_t> fates;
+  for (const NodeState& node : job.progress().checkpoints.nodes) {
+    for (const CountedFate& fate : node.fates) {
+      if (fate.rows != 0) fates[node.id + "/" + fate.fate + "/" + fate.name] = fate.rows;
+    }
+  }
+  std::map<std::string, int64_t> wanted = expected.fates;
+  std::erase_if(wanted, [](const auto& fate) { return fate.second == 0; });
+  if (fates == wanted) return {};
+  std::string text = "counters:";
+  for (const auto& [name, rows] : wanted) text += fmt::format(" {}={}/{}", name, fates[name], rows);
+  return text;
+}
+
+SimulationResult Life::Run() {
+  const int forced = 2 + static_cast<int>(world_.Random() % 2);
+  world_.set_faults_left(static_cast<int>(world_.Random() % 4));
+  while (result_.starts++ < kMostStarts) {
+    Result<Process> started = Start();
+    if (!started.ok()) {
+      const Status status = started.status();
+      if (!Faults::IsInjectedCrash(status) && status.domain() != Domain::kExternal) {
+        result_.what = "start: " + status.ToString();
+        return result_;
+      }
+      if (Faults::IsInjectedCrash(status)) Kill({});
+      continue;
+    }
+    const bool to_be_killed = result_.crashes < forced;
+    const int64_t steps =
+        to_be_killed ? 1 + static_cast<int64_t>(world_.Random() % kCrashWithin) : kMostSteps;
+    if (!Live(*started, steps)) {
+      if (!to_be_killed) {
+        result_.what = "it does not come to an end";
+        return result_;
+      }
+      Kill(std::move(*started));
+      continue;
+    }
+    const Status status = started->job->status();
+    if (status.ok()) {
+      result_.what = Compare(*started->job);
+      result_.ok = result_.what.empty();
+      return result_;
+    }
+    if (!Faults::IsInjectedCrash(status) && status.domain() != Domain::kExternal) {
+      result_.what = status.ToString();
+      return result_;
+    }
+    if (Faults::IsInjectedCrash(status)) Kill(std::move(*started));
+  }
+  result_.what = "it never ran to its end";
+  return result_;
+}
+
+struct Shard {
+  SimulationSummary summary;
+  void Add(uint64_t seed, const SimulationResult& result) {
+    ++summary.seeds;
+    summary.starts += result.starts;
+    summary.crashes += result.crashes;
+    summary.steps += result.steps;
+    summary.fewest_crashes = std::min<int64_t>(summary.fewest_crashes, result.crashes);
+    if (result.ok) return;
+    ++summary.failed;
+    summary.first_failures += fmt::format("seed {}: {}\n", seed, result.what);
+  }
+};
+
+void WriteAll(int fd, const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    const ssize_t wrote = write(fd, text.data() + at, text.size() - at);
+    if (wrote <= 0) return;
+    at += static_cast<size_t>(wrote);
+  }
+}
+
+std::string ReadAllFrom(int fd) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got; (got = read(fd, buffer, sizeof(buffer))) > 0;)
+    text.append(buffer, static_cast<size_t>(got));
+  return text;
+}
+
+}  // namespace
+
+SimulationResult Simulate(uint64_t seed) { return Life(seed).Run(); }
+
+SimulationSummary SimulateMany(uint64_t first, int64_t count, int processes, int64_t enough) {
+  std::vector<std::pair<pid_t, int>> children;
+  for (int shard = 0; shard < processes; ++shard) {
+    int ends[2];
+    if (pipe(ends) != 0) break;
+    const pid_t pid = fork();
+    if (pid == 0) {
+      Shard own;
+      for (int64_t i = shard; i < count && own.summary.failed < enough; i += processes) {
+        const uint64_t seed = first + static_cast<uint64_t>(i);
+        own.Add(seed, Simulate(seed));
+      }
+      const SimulationSummary& sum = own.summary;
+      WriteAll(ends[1], fmt::format("{} {} {} {} {} {}\n{}", sum.seeds, sum.failed, sum.starts, sum.crashes,
+                                    sum.fewest_crashes, sum.steps, sum.first_failures));
+      _exit(0);
+    }
+    close(ends[1]);
+    children.emplace_back(pid, ends[0]);
+  }
+  SimulationSummary total;
+  for (const auto& [pid, fd] : children) {
+    const std::string text = ReadAllFrom(fd);
+    close(fd);
+    int status = 0;
+    waitpid(pid, &status, 0);
+    long long seeds = 0, failed = 1, starts = 0, crashes = 0, fewest = 0, steps = 0;
+    const int read = sscanf(text.c_str(), "%lld %lld %lld %lld %lld %lld", &seeds, &failed, &starts, &crashes,
+                            &fewest, &steps);
+    if (read != 6 || status != 0)
+      total.first_failures += fmt::format("a simulating process died: {}\n", status);
+    total.seeds += seeds;
+    total.failed += failed;
+    total.starts += starts;
+    total.crashes += crashes;
+    total.steps += steps;
+    total.fewest_crashes = std::min<int64_t>(total.fewest_crashes, fewest);
+    if (text.find('\n') != std::string::npos) total.first_failures += text.substr(text.find('\n') + 1);
+  }
+  return total;
+}
+
+}  // namespace caudal
