@@ -174,14 +174,16 @@ Runnable::Outcome Coordinator::Run() {
 
 void Coordinator::Arm(int64_t now) {
   int64_t at = INT64_MAX;
-  if (!flight_ && !options_.ephemeral) at = std::max(next_epoch_nanos_, earliest_epoch_nanos_);
-  if (!flight_ && stop_due_) at = std::min(at, earliest_epoch_nanos_);
-  if (landing_ && !landing_->running) at = std::min(at, landing_->retry_at);
+  // What is due already waits for something that will wake us.
+  auto consider = [&](int64_t due) { at = due > now ? std::min(at, due) : at; };
+  if (!flight_ && !options_.ephemeral) consider(std::max(next_epoch_nanos_, earliest_epoch_nanos_));
+  if (!flight_ && stop_due_) consider(earliest_epoch_nanos_);
+  if (landing_ && !landing_->running) consider(landing_->retry_at);
   for (size_t i = 0; i < discover_at_.size(); ++i) {
-    if (!(*parts_.discoveries)[i]->complete()) at = std::min(at, discover_at_[i]);
+    if (!(*parts_.discoveries)[i]->complete()) consider(discover_at_[i]);
   }
-  if (over_budget_) at = std::min(at, now + kFirstBackoff);
-  if (at == INT64_MAX || at <= now) return;
+  if (over_budget_) consider(now + kFirstBackoff);
+  if (at == INT64_MAX) return;
   if (armed_at_ <= now || at < armed_at_) {
     armed_at_ = at;
     parts_.executor->WakeAt(this, at);
@@ -311,7 +313,10 @@ void Coordinator::MaybeMakeManifest(int64_t now) {
     };
     Status status = make();
     return [this, manifest, status] {
-      status.ok() ? OnManifest(manifest) : Abandon(status, parts_.env->SteadyNanos());
+      if (status.ok()) return OnManifest(manifest);
+      // When it cannot be told whether the manifest was made, only a restart finds out.
+      if (status.domain() == Domain::kExternal && status.retry() != Retry::kBackoff) return Fail(status);
+      Abandon(status, parts_.env->SteadyNanos());
     };
   });
 }

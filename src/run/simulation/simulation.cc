@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMostStarts = 60;
 constexpr int64_t kMostSteps = 200'000;
-constexpr uint64_t kCrashWithin = 700;  // steps
+constexpr uint64_t kCrashWithin = 120;  // steps
 
 // One process: its executor and its job. Destroying it is kill -9.
 struct Process {
@@ -154,7 +154,12 @@ SimulationResult Life::Run() {
         to_be_killed ? 1 + static_cast<int64_t>(world_.Random() % kCrashWithin) : kMostSteps;
     if (!Live(*started, steps)) {
       if (!to_be_killed) {
-        result_.what = "it does not come to an end";
+        const JobProgress progress = started->job->progress();
+        result_.what = fmt::format("it does not come to an end after {} steps: {} epochs, {} abandoned; {}", result_.steps,
+                                   progress.checkpoints.committed, progress.checkpoints.abandoned,
+                                   progress.checkpoints.last_failure.ok()
+                                       ? std::string("no failure")
+                                       : progress.checkpoints.last_failure.ToString());
         return result_;
       }
       Kill(std::move(*started));
