@@ -43,6 +43,8 @@ class ParquetWriter {
   virtual Status Append(const std::vector<ColumnPtr>& columns, RowSet rows) = 0;
   // Encodes some rows of one column of a full row group, if there is one. True: there is more to encode.
   virtual Result<bool> Step() = 0;
+  // No row follows: what is gathered is left to Step, too, so that Finish has little to do.
+  virtual Status EndRows() = 0;
   // Encodes all that is left and writes the footer; the caller closes the file.
   virtual Result<ParquetFooter> Finish() = 0;
 

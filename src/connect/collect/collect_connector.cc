@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/fault_point.h"
-
 namespace caudal {
 namespace {
 
@@ -17,7 +15,6 @@ class CollectedEpoch : public SealedEpoch {
   CollectedEpoch(Collected* target, std::vector<Change> changes)
       : target_(target), changes_(std::move(changes)) {}
   Result<Committable> Prepare() override {
-    FAULT_POINT(sink_prepare_before);
     Committable committable;
     for (const Change& change : changes_) {
       if (IsAdd(change.kind)) {
@@ -27,7 +24,6 @@ class CollectedEpoch : public SealedEpoch {
       }
     }
     committable.payload = target_->Stage(changes_);
-    FAULT_POINT(sink_prepare_after);
     return committable;
   }
 
@@ -50,7 +46,6 @@ class CollectWriter : public SinkWriter {
     return Status();
   }
   Result<std::unique_ptr<SealedEpoch>> Seal(Epoch) override {
-    FAULT_POINT(sink_seal);
     return std::unique_ptr<SealedEpoch>(
         new CollectedEpoch(target_, std::exchange(changes_, std::vector<Change>())));
   }
@@ -121,12 +116,14 @@ Result<ChangelogKinds> ParseKinds(std::string_view text) {
 
 std::span<const OptionSpec> CollectConnector::options() const { return kOptions; }
 
-Result<std::unique_ptr<Sink>> CollectConnector::MakeSink(const Table& table, const ConnectorContext&) const {
-  ChangelogKinds kinds = table.primary_key.empty() ? ChangelogKinds::All() : ChangelogKinds::Upsert();
+Result<ChangelogKinds> CollectConnector::sink_changelog(const Table& table) const {
   const std::string_view stated = table.option("collect.changelog");
-  if (!stated.empty()) {
-    ASSIGN_OR_RETURN(kinds, ParseKinds(stated));
-  }
+  if (!stated.empty()) return ParseKinds(stated);
+  return table.primary_key.empty() ? ChangelogKinds::All() : ChangelogKinds::Upsert();
+}
+
+Result<std::unique_ptr<Sink>> CollectConnector::MakeSink(const Table& table, const ConnectorContext&) const {
+  ASSIGN_OR_RETURN(const ChangelogKinds kinds, sink_changelog(table));
   return std::unique_ptr<Sink>(new CollectSink(registry_->Get(table.name), kinds));
 }
 

@@ -17,6 +17,7 @@ class CollectConnector : public Connector {
   std::string_view name() const override { return "collect"; }
   std::span<const OptionSpec> options() const override;
   bool can_write() const override { return true; }
+  Result<ChangelogKinds> sink_changelog(const Table& table) const override;
   Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const override;
 
  private:

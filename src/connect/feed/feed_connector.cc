@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
-#include "base/fault_point.h"
 #include "data/column_builder.h"
 
 namespace caudal {
@@ -33,7 +33,6 @@ class FeedReader : public SplitReader {
         next_(next) {}
 
   Result<Poll> Next() override {
-    FAULT_POINT(source_poll);
     const bool ended = feed_->ended();  // before the rows: what is pushed before the end is read
     std::vector<FeedRow> rows = feed_->Read(split_.ordinal, next_, registry_->chunk_rows());
     Result<Poll> poll(Poll(std::in_place_type<NothingYet>));
@@ -161,6 +160,22 @@ class FeedSource : public Source {
 }  // namespace
 
 std::span<const OptionSpec> FeedConnector::options() const { return kOptions; }
+
+Result<ChangelogKinds> FeedConnector::source_changelog(const Table& table) const {
+  uint8_t bits = 0;
+  for (std::string_view text = table.option("feed.changelog", "I"); !text.empty();) {
+    const size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    static constexpr std::string_view kWords[] = {"I", "UB", "UA", "D"};
+    const auto found = std::find(std::begin(kWords), std::end(kWords), word);
+    if (found == std::end(kWords)) {
+      return Status::User(fmt::format("option 'feed.changelog': '{}' is not I, UB, UA or D", word));
+    }
+    bits = static_cast<uint8_t>(bits | 1u << (found - std::begin(kWords)));
+  }
+  return ChangelogKinds(bits);
+}
 
 Result<std::unique_ptr<Source>> FeedConnector::MakeSource(const Table& table, const ReadRequest& request,
                                                           const ConnectorContext&) const {

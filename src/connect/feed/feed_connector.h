@@ -17,6 +17,7 @@ class FeedConnector : public Connector {
   std::string_view name() const override { return "feed"; }
   std::span<const OptionSpec> options() const override;
   bool can_read() const override { return true; }
+  Result<ChangelogKinds> source_changelog(const Table& table) const override;
   Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
                                              const ConnectorContext& context) const override;
 

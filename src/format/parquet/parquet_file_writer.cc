@@ -263,6 +263,8 @@ Result<bool> ParquetFileWriter::Step() {
   return encoding_ != nullptr;
 }
 
+Status ParquetFileWriter::EndRows() { return gathering_->rows > 0 ? CloseGroup() : Status(); }
+
 Result<ParquetFooter> ParquetFileWriter::Finish() {
   if (finished_) return footer_;
   if (gathering_->rows > 0 || (rows_ == 0 && target_ == nullptr)) {

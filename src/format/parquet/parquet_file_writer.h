@@ -20,6 +20,7 @@ class ParquetFileWriter : public ParquetWriter {
 
   Status Append(const std::vector<ColumnPtr>& columns, RowSet rows) override;
   Result<bool> Step() override;
+  Status EndRows() override;
   Result<ParquetFooter> Finish() override;
   int64_t rows() const override { return rows_; }
   int64_t buffered_bytes() const override;

@@ -1,0 +1,28 @@
+// FileBlock: what the reading thread hands to the task: a piece of one file, cut into records or, for
+// Parquet, already in columns; or word of files that came too late, of the end, or of a failure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "connect/filesystem/file_listing.h"
+#include "data/chunk.h"
+#include "format/decoder.h"
+
+namespace caudal {
+
+struct FileBlock {
+  ListedFile file;                 // empty name: not of a file
+  std::vector<RawRecord> records;  // offsets are those of the file
+  std::vector<BufferPtr> pins;     // what the records point into
+  std::vector<Chunk> chunks;       // of a Parquet file, in the columns that were asked for
+  int64_t first_row = 0;           // of `chunks`, in the file
+  int64_t end_offset = 0;          // where the file goes on behind this block
+  bool end_of_file = false;
+  std::vector<ListedFile> late;  // files that are passed over
+  int64_t listed_micros = 0;     // when the folder was last listed
+  bool end_of_input = false;     // nothing follows
+  Status failure;                // nothing follows
+};
+
+}  // namespace caudal

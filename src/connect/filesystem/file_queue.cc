@@ -1,0 +1,78 @@
+#include "connect/filesystem/file_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace caudal {
+
+FileQueue::FileQueue(FileSystem* files, Env* env, int split, FilePosition position)
+    : files_(files), env_(env), split_(split), position_(std::move(position)) {
+  if (position_.done) last_ = position_.file;
+}
+
+Status FileQueue::CheckPosition(const ListedFile* found) const {
+  const auto broken = [&](std::string_view what) {
+    return Status::Data(fmt::format("file '{}' {}", position_.file, what))
+        .Hint("put the file back as it was, or start again with a new checkpoint");
+  };
+  if (found == nullptr)
+    return broken(fmt::format("is gone, {} bytes or rows of it were read", position_.offset));
+  const uint64_t identity = found->info.identity;
+  if (position_.identity != 0 && identity != 0 && identity != position_.identity) {
+    return broken("was replaced by another file while it was being read");
+  }
+  if (found->info.size < position_.offset) {
+    return broken(fmt::format("has {} bytes, fewer than the {} that were read of it", found->info.size,
+                              position_.offset));
+  }
+  return Status();
+}
+
+Status FileQueue::List() {
+  const int64_t now = env_->NowMicros();
+  ASSIGN_OR_RETURN(std::vector<ListedFile> files, ListFiles(files_, position_.root));
+  std::vector<ListedFile> added;
+  const bool resumes = !started_ && !position_.file.empty();
+  const ListedFile* resumed = nullptr;
+  for (ListedFile& file : files) {
+    if (SplitOfFile(file.name, position_.splits) != split_ || !seen_.insert(file.name).second) continue;
+    if (resumes && file.name == position_.file) resumed = &file;
+    // At the first look after a restart, older names are read unless they appeared after the last look.
+    const bool behind = resumes ? file.name < position_.file : !last_.empty() && file.name < last_;
+    if (behind) {
+      if (!resumes || file.info.changed_micros >= position_.listed_micros) late_.push_back(file);
+    } else if (!(position_.done && file.name == position_.file)) {
+      added.push_back(file);
+    }
+  }
+  if (resumes && !position_.done) RETURN_IF_ERROR(CheckPosition(resumed));
+  waiting_.insert(waiting_.end(), added.begin(), added.end());
+  std::sort(waiting_.begin(), waiting_.end(),
+            [](const ListedFile& a, const ListedFile& b) { return a.name < b.name; });
+  started_ = true;
+  listed_micros_ = now;
+  return Status();
+}
+
+std::optional<ListedFile> FileQueue::Next() {
+  if (waiting_.empty()) return std::nullopt;
+  ListedFile file = std::move(waiting_.front());
+  waiting_.pop_front();
+  last_ = file.name;
+  return file;
+}
+
+std::vector<ListedFile> FileQueue::TakeLate() { return std::exchange(late_, {}); }
+
+int64_t FileQueue::StartOffset(const ListedFile& file) const {
+  return !position_.done && file.name == position_.file ? position_.offset : 0;
+}
+
+int64_t FileQueue::waiting_bytes() const {
+  int64_t bytes = 0;
+  for (const ListedFile& file : waiting_) bytes += file.info.size;
+  return bytes;
+}
+
+}  // namespace caudal

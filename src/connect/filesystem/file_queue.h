@@ -1,0 +1,55 @@
+// FileQueue: the files of one split in the order in which they are to be read, found by listing the folder
+// now and then; and the files that came too late to be read in order.
+//
+// One thread (the reader's).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/env.h"
+#include "connect/filesystem/file_listing.h"
+#include "connect/filesystem/file_position.h"
+
+namespace caudal {
+
+class FileQueue {
+ public:
+  // Goes on at `position`, whose root and splits say what to list. `split`: which share of the names.
+  FileQueue(FileSystem* files, Env* env, int split, FilePosition position);
+
+  // Lists the folder. External error if that fails; Data error if the file of the position is gone, shorter
+  // than what was read of it, or another file.
+  Status List();
+  // The next file to read. Nothing: none is known; List again.
+  std::optional<ListedFile> Next();
+  // Files that got a name before one that is read already; each once.
+  std::vector<ListedFile> TakeLate();
+
+  // Where the file that Next gave first goes on; 0 for all others.
+  int64_t StartOffset(const ListedFile& file) const;
+  int64_t listed_micros() const { return listed_micros_; }
+  // Files that Next will give, and their bytes.
+  int64_t waiting_files() const { return static_cast<int64_t>(waiting_.size()); }
+  int64_t waiting_bytes() const;
+
+ private:
+  Status CheckPosition(const ListedFile* found) const;
+
+  FileSystem* files_;
+  Env* env_;
+  int split_;
+  FilePosition position_;  // where it all began
+  std::string last_;       // name of the last file that Next gave, or that is done
+  bool started_ = false;   // the folder was listed
+  int64_t listed_micros_ = 0;
+  std::unordered_set<std::string> seen_;  // names that are queued, read or reported
+  std::deque<ListedFile> waiting_;        // by name
+  std::vector<ListedFile> late_;
+};
+
+}  // namespace caudal

@@ -1,0 +1,66 @@
+// FileReaderThread: reads the files of one split ahead of the task that decodes them, so that Poll never
+// waits for a disk.
+//
+// Owns its thread; the destructor stops it. Take is for one other thread. It holds at most kBlocks blocks of
+// about kBlockBytes, more only where a record is longer.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "api/source.h"
+#include "connect/filesystem/file_block.h"
+#include "connect/filesystem/file_queue.h"
+#include "format/record_framing.h"
+
+namespace caudal {
+
+struct FileReaderOptions {
+  FileSystem* files = nullptr;
+  Env* env = nullptr;
+  int64_t monitor_millis = -1;  // -1: list once, then end
+  bool parquet = false;
+  Schema parquet_schema;  // the columns to read
+  RecordFraming framing{RecordFraming::Kind::kLines};
+};
+
+class FileReaderThread {
+ public:
+  static constexpr size_t kBlocks = 3;
+  static constexpr int64_t kBlockBytes = 1 << 20;
+
+  FileReaderThread(FileReaderOptions options, FileQueue queue);
+  ~FileReaderThread();
+
+  // The next block, if one is ready.
+  std::optional<FileBlock> Take();
+  Backlog backlog() const;
+
+ private:
+  void Run();
+  Status ReadAll();
+  Status ReadFile(const ListedFile& file, int64_t offset);
+  Status ReadRecords(const ListedFile& file, int64_t offset);
+  Status ReadParquet(const ListedFile& file, int64_t first_row);
+  // False: the reader is being destroyed.
+  bool Put(FileBlock block);
+  bool WaitForNextListing();
+  void NoteBacklog(int64_t unread_bytes, int64_t modified_micros);
+
+  FileReaderOptions options_;
+  FileQueue queue_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<FileBlock> blocks_;
+  bool stopping_ = false;
+  Backlog backlog_;
+  int64_t oldest_unread_micros_ = 0;  // modification time of the file that is read; 0 = none waits
+  std::thread thread_;                // last: it uses all of the above
+};
+
+}  // namespace caudal

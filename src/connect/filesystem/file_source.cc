@@ -1,0 +1,91 @@
+#include "connect/filesystem/file_source.h"
+
+#include <fmt/format.h>
+
+#include "connect/filesystem/file_split_reader.h"
+#include "format/format.h"
+
+namespace caudal {
+namespace {
+
+class FixedSplits : public SplitEnumerator {
+ public:
+  explicit FixedSplits(int splits) : splits_(splits) {}
+  Result<std::vector<Split>> Discover() override {
+    std::vector<Split> found;
+    for (int i = 0; i < splits_ && !discovered_; ++i) found.push_back({std::to_string(i), i});
+    discovered_ = true;
+    return found;
+  }
+  bool complete() const override { return discovered_; }
+  std::string Snapshot() const override { return "{}"; }
+  Status Restore(std::string_view) override { return Status(); }
+
+ private:
+  int splits_;
+  bool discovered_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> FileSource::Make(const Table& table, const ReadRequest& request,
+                                                 const ConnectorContext& context) {
+  ASSIGN_OR_RETURN(FileTableOptions options, FileTableOptions::From(table));
+  ASSIGN_OR_RETURN(FileColumns columns, FileColumns::Make(table, request));
+  FileSystem* files = context.files == nullptr ? FileSystem::Local() : context.files;
+  Env* env = context.env == nullptr ? Env::Real() : context.env;
+  if (options.monitor_millis < 0) {
+    ASSIGN_OR_RETURN(const bool exists, files->Exists(options.path));
+    if (!exists) {
+      return Status::User(
+          fmt::format("table '{}': there is no file or folder '{}'", table.name, options.path));
+    }
+  } else if (options.format == "parquet") {
+    return Status::User(
+               fmt::format("table '{}': a folder of Parquet files cannot be watched yet", table.name))
+        .Hint("leave 'source.monitor-interval' out to read what is there");
+  }
+  // The same check that Open makes, so that a wrong option is found before anything runs.
+  if (options.format != "parquet") {
+    RETURN_IF_ERROR(MakeDecoder(options.format, columns.content(), table.options).status());
+  }
+  return std::unique_ptr<Source>(
+      new FileSource(std::move(options), std::move(columns), table.options, files, env));
+}
+
+std::unique_ptr<SplitEnumerator> FileSource::MakeEnumerator() {
+  return std::make_unique<FixedSplits>(options_.splits);
+}
+
+Result<std::unique_ptr<SplitReader>> FileSource::Open(const Split& split, const Position& position) {
+  FilePosition start;
+  start.root = options_.path;
+  start.splits = options_.splits;
+  if (!position.empty()) {
+    ASSIGN_OR_RETURN(start, FilePosition::Parse(position));
+    if (start.root != options_.path || start.splits != options_.splits) {
+      return Status::User(
+                 fmt::format("the checkpoint's position is in folder '{}' with {} splits, the table reads "
+                             "'{}' with {}",
+                             start.root, start.splits, options_.path, options_.splits))
+          .Hint("set the table's options back, or start with a new checkpoint");
+    }
+  }
+  FileReaderOptions reading;
+  reading.files = files_;
+  reading.env = env_;
+  reading.monitor_millis = options_.monitor_millis;
+  reading.parquet = options_.format == "parquet";
+  reading.parquet_schema = columns_.content();
+  std::unique_ptr<Decoder> decoder;
+  if (!reading.parquet) {
+    ASSIGN_OR_RETURN(decoder, MakeDecoder(options_.format, columns_.content(), format_options_));
+    reading.framing = MakeFraming(options_.format);
+  }
+  FileQueue queue(files_, env_, split.ordinal, start);
+  auto thread = std::make_unique<FileReaderThread>(std::move(reading), std::move(queue));
+  return std::unique_ptr<SplitReader>(
+      new FileSplitReader(split, &columns_, std::move(decoder), std::move(thread), std::move(start)));
+}
+
+}  // namespace caudal

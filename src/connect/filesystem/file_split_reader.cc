@@ -1,0 +1,136 @@
+#include "connect/filesystem/file_split_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "data/value.h"
+
+namespace caudal {
+
+FileSplitReader::FileSplitReader(Split split, const FileColumns* columns, std::unique_ptr<Decoder> decoder,
+                                 std::unique_ptr<FileReaderThread> thread, FilePosition position)
+    : split_(std::move(split)),
+      columns_(columns),
+      decoder_(std::move(decoder)),
+      thread_(std::move(thread)),
+      position_(std::move(position)) {}
+
+void FileSplitReader::MoveTo(int64_t offset, bool done) {
+  position_.file = block_->file.name;
+  position_.identity = block_->file.info.identity;
+  position_.offset = offset;
+  position_.done = done;
+  position_.listed_micros = block_->listed_micros;
+}
+
+Result<Poll> FileSplitReader::Next() {
+  Result<Poll> poll(Poll(std::in_place_type<NothingYet>));
+  for (;;) {
+    if (!block_.has_value()) {
+      block_ = thread_->Take();
+      next_ = 0;
+      if (!block_.has_value()) return poll;
+    }
+    if (!block_->failure.ok()) return block_->failure;  // and again at the next call
+    if (block_->end_of_input) {
+      poll->emplace<Finished>();
+      return poll;
+    }
+    if (!block_->late.empty()) {
+      poll->emplace<SourceRows>(ReportLate());
+      return poll;
+    }
+    if (next_ < block_->records.size()) {
+      ASSIGN_OR_RETURN(SourceRows rows, DecodeRecords());
+      poll->emplace<SourceRows>(std::move(rows));
+      return poll;
+    }
+    if (next_ < block_->chunks.size()) {
+      ASSIGN_OR_RETURN(SourceRows rows, TakeChunk());
+      poll->emplace<SourceRows>(std::move(rows));
+      return poll;
+    }
+    if (!block_->file.name.empty()) MoveTo(block_->end_offset, block_->end_of_file);
+    block_.reset();
+  }
+}
+
+SourceRows FileSplitReader::ReportLate() {
+  SourceRows rows;
+  rows.chunk = Chunk(columns_->Empty(), 0);
+  for (const ListedFile& file : block_->late) {
+    RejectedRecord& late = rows.rejected.emplace_back();
+    late.raw = file.name;
+    late.error_class = "out-of-order-file";
+    late.message = fmt::format(
+        "file '{}' appeared after '{}', which comes after it by name, was read: it is passed over",
+        file.info.path, position_.file);
+  }
+  position_.listed_micros = block_->listed_micros;
+  block_.reset();
+  return rows;
+}
+
+ColumnPtr FileSplitReader::Arrival(int32_t rows) const {
+  return ConstantColumn(Type(TypeId::kBigInt), Value(block_->file.info.modified_micros / 1000), rows);
+}
+
+Result<SourceRows> FileSplitReader::DecodeRecords() {
+  const size_t count = std::min<size_t>(Chunk::kMaxRows, block_->records.size() - next_);
+  RawBatch batch;
+  batch.pins = block_->pins;
+  const auto first = block_->records.begin() + static_cast<ptrdiff_t>(next_);
+  batch.records.assign(first, first + static_cast<ptrdiff_t>(count));
+  DecodedRows decoded;
+  RETURN_IF_ERROR(decoder_->Decode(batch, &decoded));
+
+  FileColumns::Rows rows;
+  rows.file = &block_->file;
+  rows.split = split_.ordinal;
+  rows.count = decoded.row_count;
+  rows.records = batch.records;
+  rows.pins = &batch.pins;
+  ASSIGN_OR_RETURN(std::vector<ColumnPtr> columns, columns_->Assemble(std::move(decoded.columns), rows));
+  SourceRows out;
+  out.chunk = Chunk(std::move(columns), decoded.row_count, decoded.selection);
+  out.arrival = Arrival(decoded.row_count);
+  for (const DecodeError& error : decoded.errors) {
+    const RawRecord& record = batch.records[static_cast<size_t>(error.record)];
+    out.rejected.push_back({record.offset, std::string(record.value), "malformed", error.message});
+  }
+  const bool end = next_ + count == block_->records.size();
+  const int64_t begin_offset = batch.records.front().offset;
+  next_ += count;
+  const int64_t end_offset = end ? block_->end_offset : block_->records[next_].offset;
+  out.bytes = end_offset - begin_offset;
+  MoveTo(end_offset, end && block_->end_of_file);
+  if (end) block_.reset();
+  return out;
+}
+
+Result<SourceRows> FileSplitReader::TakeChunk() {
+  const Chunk& chunk = block_->chunks[next_];
+  FileColumns::Rows rows;
+  rows.file = &block_->file;
+  rows.split = split_.ordinal;
+  rows.count = chunk.physical_rows();
+  rows.first_row = block_->first_row;
+  ASSIGN_OR_RETURN(std::vector<ColumnPtr> columns, columns_->Assemble(chunk.columns(), rows));
+  SourceRows out;
+  out.chunk = Chunk(std::move(columns), rows.count);
+  out.arrival = Arrival(rows.count);
+  ++next_;
+  MoveTo(block_->end_offset, false);
+  return out;
+}
+
+Backlog FileSplitReader::backlog() const {
+  Backlog backlog = thread_->backlog();
+  if (block_.has_value() && !block_->records.empty() && backlog.bytes >= 0) {
+    backlog.bytes += block_->end_offset - position_.offset;
+  }
+  return backlog;
+}
+
+}  // namespace caudal

@@ -1,0 +1,40 @@
+// PartitionRouter: the rows of a chunk by partition.
+//
+// One thread; reused chunk after chunk. Neighbouring rows mostly share a partition, and a chunk has few, so a
+// row is compared with the partitions seen in the chunk and only a new one costs text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/chunk.h"
+
+namespace caudal {
+
+class PartitionRouter {
+ public:
+  struct Share {
+    std::string path;  // "date=2026-01-01/hour=7/", empty without partition columns
+    std::vector<uint16_t> rows;
+    RowSet row_set() const { return {rows.data(), static_cast<int32_t>(rows.size())}; }
+  };
+
+  // `columns`: positions of the partition columns in a chunk, with their `names`.
+  PartitionRouter(std::vector<int> columns, std::vector<std::string> names, std::string null_name)
+      : columns_(std::move(columns)), names_(std::move(names)), null_name_(std::move(null_name)) {}
+
+  // Valid until the next call. No share is empty; two may have one path.
+  const std::vector<Share>& Split(const Chunk& chunk);
+
+ private:
+  bool SamePartition(const Chunk& chunk, int32_t a, int32_t b) const;
+  std::string PathOf(const Chunk& chunk, int32_t row) const;
+
+  std::vector<int> columns_;
+  std::vector<std::string> names_;
+  std::string null_name_;
+  std::vector<Share> shares_;
+};
+
+}  // namespace caudal
