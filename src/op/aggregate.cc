@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "data/row_bytes.h"
-#include "op/key_types.h"
+#include "op/row/key_types.h"
 
 namespace caudal {
 namespace {
 
 // Each row of a block makes two rows at most.
 constexpr int32_t kBlock = ChangeBuilder::kMost / 2;
-constexpr int64_t kStep = 10'000'000;  // ns
+constexpr int64_t kAggregateStep = 10'000'000;  // ns
 
 }  // namespace
 
@@ -189,7 +189,7 @@ void Aggregate::DropEmpty() {
 Progress Aggregate::FlushSome(Output& out) {
   const int64_t start = env_->SteadyNanos();
   while (flushed_ < pending_.size()) {
-    if (out.full() || env_->SteadyNanos() - start > kStep) return Progress::kMore;
+    if (out.full() || env_->SteadyNanos() - start > kAggregateStep) return Progress::kMore;
     const size_t last = std::min(flushed_ + kBlock, pending_.size());
     existing_.clear();
     for (size_t p = flushed_; p < last; ++p) {
@@ -223,7 +223,7 @@ Progress Aggregate::EmitAll(Output& out) {
   if (node_.keys.empty() && groups_.rows() == 0) groups_.FindOrInsert({}, RowKeys::Hash({}));
   bool end = false;
   while (!end) {
-    if (out.full() || env_->SteadyNanos() - start > kStep) return Progress::kMore;
+    if (out.full() || env_->SteadyNanos() - start > kAggregateStep) return Progress::kMore;
     existing_.clear();
     end = groups_.Walk(&cursor_, [this](KeyEntry* entry) {
       if (existing_.size() == static_cast<size_t>(kBlock)) return false;

@@ -15,8 +15,8 @@
 #include "api/plan_node.h"
 #include "data/row_key.h"
 #include "data/schema.h"
-#include "op/accumulator_row.h"
-#include "op/change_builder.h"
+#include "op/row/accumulator_row.h"
+#include "op/row/change_builder.h"
 #include "op/state_charge.h"
 #include "state/keyed_rows.h"
 

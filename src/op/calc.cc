@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "op/row_lists.h"
+#include "op/row/row_lists.h"
 
 namespace caudal {
 

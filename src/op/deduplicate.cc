@@ -1,8 +1,8 @@
 #include "op/deduplicate.h"
 
-#include "op/key_types.h"
 #include "op/lateness.h"
-#include "op/row_lists.h"
+#include "op/row/key_types.h"
+#include "op/row/row_lists.h"
 
 namespace caudal {
 

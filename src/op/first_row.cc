@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "op/key_types.h"
 #include "op/lateness.h"
-#include "op/row_lists.h"
+#include "op/row/key_types.h"
+#include "op/row/row_lists.h"
 
 namespace caudal {
 namespace {

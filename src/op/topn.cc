@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "op/key_types.h"
+#include "op/row/key_types.h"
 
 namespace caudal {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "data/column_builder.h"
 #include "op/lateness.h"
-#include "op/row_lists.h"
+#include "op/row/row_lists.h"
 
 namespace caudal {
 namespace {

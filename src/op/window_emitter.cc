@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "data/row_bytes.h"
-#include "op/row_lists.h"
+#include "op/row/row_lists.h"
 
 namespace caudal {
 namespace {

@@ -12,7 +12,7 @@
 #include "api/plan_node.h"
 #include "data/column_builder.h"
 #include "data/schema.h"
-#include "op/accumulator_row.h"
+#include "op/row/accumulator_row.h"
 #include "op/window_slices.h"
 #include "state/bytes_row.h"
 #include "state/panes.h"

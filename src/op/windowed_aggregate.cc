@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "op/key_types.h"
 #include "op/lateness.h"
-#include "op/row_lists.h"
+#include "op/row/key_types.h"
+#include "op/row/row_lists.h"
 
 namespace caudal {
 namespace {

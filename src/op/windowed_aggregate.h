@@ -16,7 +16,7 @@
 #include "api/plan_node.h"
 #include "data/row_key.h"
 #include "data/schema.h"
-#include "op/accumulator_row.h"
+#include "op/row/accumulator_row.h"
 #include "op/state_charge.h"
 #include "op/window_emitter.h"
 #include "op/window_slices.h"

@@ -38,18 +38,15 @@ class CountAndSum : public Aggregator {
   void Result(const char* const* at, int32_t count, ColumnBuilder* out) const override {
     for (int32_t i = 0; i < count; ++i) {
       const State state = Get(at[i]);
-      if (what_ == What::kCount) {
-        out->Append(state.n);
-      } else if (state.n == 0) {
+      if (what_ == What::kSum && state.n == 0) {
         out->AppendNull();
       } else {
-        out->Append(state.sum);
+        out->Append(what_ == What::kCount ? state.n : state.sum);
       }
     }
   }
   void Encode(const char* at, std::string* out) const override { out->append(at, sizeof(State)); }
   Status Decode(std::string_view* in, char* at) const override {
-    if (in->size() < sizeof(State)) return Status::Data("short");
     std::memcpy(at, in->data(), sizeof(State));
     in->remove_prefix(sizeof(State));
     return Status();
@@ -60,11 +57,7 @@ class CountAndSum : public Aggregator {
     int64_t n;
     int64_t sum;
   };
-  static State Get(const char* at) {
-    State state;
-    std::memcpy(&state, at, sizeof(state));
-    return state;
-  }
+  static State Get(const char* at) { return *reinterpret_cast<const State*>(at); }
   static void Put(char* at, State state) { std::memcpy(at, &state, sizeof(state)); }
   static void Change(char* const* at, std::span<const ColumnPtr> args, RowSet rows, int64_t sign) {
     for (int32_t i = 0; i < rows.count; ++i) {
@@ -119,11 +112,7 @@ class StringSet : public Aggregator {
 
  private:
   using Set = std::set<std::string, std::less<>>;
-  static Set* Get(const char* at) {
-    Set* set;
-    std::memcpy(&set, at, sizeof(set));
-    return set;
-  }
+  static Set* Get(const char* at) { return *reinterpret_cast<Set* const*>(at); }
   static void Put(char* at, Set* set) { std::memcpy(at, &set, sizeof(set)); }
   Type type_ = Type(TypeId::kBigInt);
 };
@@ -146,12 +135,11 @@ inline std::pair<std::vector<AggregateCall>, std::vector<std::unique_ptr<Aggrega
     call.filter = want.filter;
     call.result = Type(TypeId::kBigInt);
     calls.push_back(call);
-    if (want.name == "set") {
-      aggregators.push_back(std::make_unique<StringSet>());
-    } else {
-      aggregators.push_back(std::make_unique<CountAndSum>(want.name == "sum" ? CountAndSum::What::kSum
-                                                                             : CountAndSum::What::kCount));
-    }
+    using What = CountAndSum::What;
+    std::unique_ptr<Aggregator> plain = std::make_unique<StringSet>();
+    if (want.name != "set")
+      plain = std::make_unique<CountAndSum>(want.name == "sum" ? What::kSum : What::kCount);
+    aggregators.push_back(std::move(plain));
   }
   return {std::move(calls), std::move(aggregators)};
 }

@@ -1,4 +1,4 @@
-#include "op/accumulator_row.h"
+#include "op/row/accumulator_row.h"
 
 #include <cstring>
 

@@ -1,10 +1,10 @@
-#include "op/change_builder.h"
+#include "op/row/change_builder.h"
 
 #include <algorithm>
 #include <memory>
 #include <numeric>
 
-#include "op/row_lists.h"
+#include "op/row/row_lists.h"
 
 namespace caudal {
 
