@@ -70,6 +70,7 @@ struct InList {
 struct Like {
   ExpressionPtr operand, pattern, escape;  // escape may be null
   bool negated;
+  bool similar;  // SIMILAR TO
 };
 
 struct Case {

@@ -51,7 +51,7 @@ constexpr InfixOperator kInfixOperators[] = {
 // Operators of Flink's grammar that stand between two operands and are not built.
 constexpr std::string_view kUnbuiltInfix[] = {"OVERLAPS", "CONTAINS", "PRECEDES", "SUCCEEDS",
                                               "EQUALS",   "RLIKE",    "ILIKE",    "SUBMULTISET",
-                                              "MULTISET", "MEMBER",   "FORMAT",   "SIMILAR"};
+                                              "MULTISET", "MEMBER",   "FORMAT"};
 
 }  // namespace
 
@@ -138,7 +138,7 @@ Status ExpressionParser::RefuseInfix() const {
       !IsReservedWord(word.keyword)) {
     return Status();
   }
-  return cursor_.NotBuilt(word.range, word.keyword == "SIMILAR" ? "SIMILAR TO" : word.keyword);
+  return cursor_.NotBuilt(word.range, word.keyword);
 }
 
 // [NOT] BETWEEN, IN, LIKE.
@@ -157,15 +157,16 @@ Result<bool> ExpressionParser::ParseRangePredicate(ExpressionPtr& left) {
     left = Make(begin, Between{std::move(left), std::move(low), std::move(high), negated, symmetric});
     return true;
   }
-  if (word.IsKeyword("LIKE")) {
+  if (word.IsKeyword("LIKE") || word.IsKeyword("SIMILAR")) {
     if (negated) cursor_.Take();
-    cursor_.Take();
+    const bool similar = cursor_.Take().keyword == "SIMILAR";
+    if (similar) RETURN_IF_ERROR(cursor_.ExpectKeyword("TO"));
     ASSIGN_OR_RETURN(ExpressionPtr pattern, ParseAbove(kRangePrecedence + 1));
     ExpressionPtr escape;
     if (cursor_.AcceptKeyword("ESCAPE")) {
       ASSIGN_OR_RETURN(escape, ParseAbove(kRangePrecedence + 1));
     }
-    left = Make(begin, Like{std::move(left), std::move(pattern), std::move(escape), negated});
+    left = Make(begin, Like{std::move(left), std::move(pattern), std::move(escape), negated, similar});
     return true;
   }
   if (word.IsKeyword("IN")) {

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <utility>
+
 #include "sql/parse/reserved_words.h"
 
 namespace caudal::sql {
@@ -93,6 +98,42 @@ std::string_view NearestKeyword(std::string_view word, std::initializer_list<std
     if (word.size() > 2 && IsOneSlipAway(word, candidate)) return candidate;
   }
   return "";
+}
+
+namespace {
+
+char Lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+// Levenshtein's distance, without regard to case.
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t k = 1; k <= b.size(); ++k) {
+      size_t replaced = diagonal + (Lower(a[i - 1]) == Lower(b[k - 1]) ? 0 : 1);
+      diagonal = row[k];
+      row[k] = std::min({replaced, row[k] + 1, row[k - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string NearestName(std::string_view name, const std::vector<std::string>& known) {
+  std::string nearest;
+  size_t best = std::max<size_t>(1, name.size() / 3) + 1;
+  if (name.size() > 100) return nearest;
+  for (const std::string& candidate : known) {
+    if (candidate.size() > 100) continue;
+    size_t distance = Distance(name, candidate);
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
 }
 
 }  // namespace caudal::sql

@@ -3,6 +3,7 @@
 // Each function takes its piece from the cursor or answers with the error at the token that does not fit.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,5 +33,8 @@ Result<std::vector<Option>> ParseTableHints(TokenCursor& cursor);
 
 // The word among `candidates` that `word` is a slip of the keyboard away from, or "".
 std::string_view NearestKeyword(std::string_view word, std::initializer_list<std::string_view> candidates);
+
+// The known name nearest to `name` (without regard to case, at most a third of its letters away), or "".
+std::string NearestName(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace caudal::sql

@@ -82,7 +82,8 @@ struct Printer {
     return fmt::format("({} {}IN [{}])", Text(node.operand), node.negated ? "NOT " : "", TextOf(node.values));
   }
   std::string operator()(const Like& node) const {
-    return fmt::format("({} {}LIKE {}{})", Text(node.operand), node.negated ? "NOT " : "", Text(node.pattern),
+    return fmt::format("({} {}{} {}{})", Text(node.operand), node.negated ? "NOT " : "",
+                       node.similar ? "SIMILAR TO" : "LIKE", Text(node.pattern),
                        node.escape ? " ESCAPE " + Text(node.escape) : "");
   }
   std::string operator()(const Case& node) const {
@@ -199,6 +200,7 @@ TEST(ExpressionParserTest, BindsAsFlinkDoes) {
   EXPECT_EQ(Parsed("a IS NOT DISTINCT FROM b AND c"), "((a IS NOT DISTINCT FROM b) AND c)");
   EXPECT_EQ(Parsed("a NOT IN (1, 2) OR b"), "((a NOT IN [1, 2]) OR b)");
   EXPECT_EQ(Parsed("(a + b) * c"), "((a + b) * c)");
+  EXPECT_EQ(Parsed("a NOT SIMILAR TO 'x+' OR b"), "((a NOT SIMILAR TO 'x+') OR b)");
   EXPECT_EQ(Parsed("a IS JSON OBJECT"), "(a IS JSON OBJECT)");
 }
 
@@ -312,9 +314,8 @@ TEST(QueryParserTest, RefusesByName) {
   EXPECT_EQ(Brief("SELECT a IN (SELECT b FROM u) FROM t"),
             "IN (subquery) is not built yet @ line 1, column 14");
   EXPECT_EQ(Brief("SELECT EXISTS (SELECT 1)"), "EXISTS (subquery) is not built yet @ line 1, column 8");
-  EXPECT_EQ(Brief("SELECT a SIMILAR TO 'x' FROM t"), "SIMILAR TO is not built yet @ line 1, column 10");
-  EXPECT_EQ(Brief("SELECT a FROM t WHERE a NOT SIMILAR TO 'x'"),
-            "SIMILAR TO is not built yet @ line 1, column 29");
+  EXPECT_EQ(Brief("SELECT a ILIKE 'x' FROM t"), "ILIKE is not built yet @ line 1, column 10");
+  EXPECT_EQ(Brief("SELECT a FROM t WHERE a NOT ILIKE 'x'"), "ILIKE is not built yet @ line 1, column 29");
   EXPECT_EQ(Brief("SELECT SUM(a) OVER (ORDER BY b ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t"),
             "the window frame ROWS is not built yet @ line 1, column 32");
   EXPECT_EQ(Brief("SELECT * FROM t FOR SYSTEM_TIME AS OF x"),

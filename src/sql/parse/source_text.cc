@@ -38,7 +38,8 @@ SourceRange Cover(SourceRange first, SourceRange last) {
   return {begin, std::max(first.end(), last.end()) - begin};
 }
 
-SourceText::SourceText(std::string text, std::string name) : text_(std::move(text)), name_(std::move(name)) {}
+SourceText::SourceText(std::string text, std::string name, int32_t base)
+    : text_(std::move(text)), name_(std::move(name)), base_(base) {}
 
 std::string SourceText::Frame(SourceRange range) const {
   std::string_view text = text_;

@@ -36,7 +36,7 @@ class StatementParser {
   Result<Statement::Node> ParseSelect();
   Result<bool> ParseIfNotExists();
 
-  // CREATE TABLE and CREATE VIEW; in create_parser.cc.
+  // CREATE TABLE and CREATE VIEW.
   Result<Statement::Node> ParseCreateTable(bool temporary);
   Result<Statement::Node> ParseCreateView(bool temporary);
   Status ParseTableElements(CreateTable& table);

@@ -1,0 +1,13 @@
+// Search for function calls in an expression of the syntax tree.
+#pragma once
+
+#include <functional>
+
+#include "sql/parse/ast_expression.h"
+
+namespace caudal::sql {
+
+// Whether a call for which `wanted` holds stands somewhere in the expression.
+bool HasCall(const Expression& expression, const std::function<bool(const Call&)>& wanted);
+
+}  // namespace caudal::sql

@@ -1,0 +1,231 @@
+#include "sql/physical/changelog_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "expr/aggregate_function.h"
+#include "sql/physical/upsert_keys.h"
+
+namespace caudal::sql {
+namespace {
+
+constexpr ChangelogKinds kUpdateBefore(ChangelogKinds::kUB);
+constexpr ChangelogKinds kUpdateAfter(ChangelogKinds::kUA);
+constexpr ChangelogKinds kDelete(ChangelogKinds::kD);
+
+ChangelogKinds Without(ChangelogKinds kinds, ChangelogKinds part) {
+  return ChangelogKinds(static_cast<uint8_t>(kinds.bits() & ~part.bits()));
+}
+
+// "Aggregate 'features/group-by'": who makes the changes that somebody cannot take.
+std::string NameOf(const PlanNode& node) { return fmt::format("{} '{}'", node.label(), node.id); }
+
+class ChangelogInference {
+ public:
+  ChangelogInference(const Draft& draft, const Catalog& catalog, bool batch, const FailAt& fail)
+      : draft_(draft), catalog_(catalog), batch_(batch), fail_(fail) {}
+
+  Result<Draft> Run() {
+    RETURN_IF_ERROR(InferAll());
+    AddMaterialize();
+    wants_before_.assign(draft_.nodes.size(), false);
+    for (size_t i = draft_.nodes.size(); i-- > 0;) RETURN_IF_ERROR(PassDemand(i));
+    for (size_t i = 0; i < draft_.nodes.size(); ++i) DropUnwanted(draft_.nodes[i], wants_before_[i]);
+    return std::move(draft_);
+  }
+
+ private:
+  const PlanNode& Input(const PlanNode& node, size_t k = 0) const {
+    return draft_.nodes[static_cast<size_t>(node.inputs[k].node)];
+  }
+
+  // Forward: what each node can give, -U included.
+  Status InferAll() {
+    for (PlanNode& node : draft_.nodes) {
+      ASSIGN_OR_RETURN(node.kinds, Infer(node));
+      node.upsert_keys = FindUpsertKeys(draft_.nodes, node);
+    }
+    return Status();
+  }
+
+  Result<ChangelogKinds> Infer(PlanNode& node) {
+    if (const ScanNode* scan = node.as<ScanNode>()) return InferScan(*scan, node);
+    if (AggregateNode* aggregate = std::get_if<AggregateNode>(&node.payload))
+      return InferAggregate(*aggregate, node);
+    if (TopNNode* top = std::get_if<TopNNode>(&node.payload)) return InferTopN(*top, node);
+    if (node.as<ValuesNode>()) return ChangelogKinds::InsertOnly();
+    ChangelogKinds kinds = Input(node).kinds;
+    for (size_t k = 1; k < node.inputs.size(); ++k) kinds = kinds | Input(node, k).kinds;
+    if (node.as<DeduplicateNode>() && !kinds.insert_only()) {
+      return fail_(node.position, fmt::format("DEDUPLICATE takes inserts only, and {} gives {}",
+                                              NameOf(Input(node)), kinds.ToString()));
+    }
+    if (node.as<SortNode>()) return ChangelogKinds::InsertOnly();
+    return kinds;
+  }
+
+  Result<ChangelogKinds> InferScan(const ScanNode& scan, const PlanNode& node) const {
+    const Connector* connector = catalog_.FindConnector(scan.table.option("connector"));
+    ASSIGN_OR_RETURN(ChangelogKinds kinds, connector->source_changelog(scan.table));
+    if (kinds.contains(kUpdateAfter) && !kinds.contains(kUpdateBefore)) {
+      return fail_(node.position,
+                   fmt::format("reading table '{}', which gives updates without their old row, is not "
+                               "built yet",
+                               scan.table.name));
+    }
+    return kinds;
+  }
+
+  Result<ChangelogKinds> InferAggregate(AggregateNode& aggregate, const PlanNode& node) const {
+    const PlanNode& input = Input(node);
+    aggregate.retracting = !input.kinds.insert_only();
+    if (aggregate.retracting) RETURN_IF_ERROR(CheckRetraction(aggregate, node));
+    if (aggregate.emit == AggregateNode::Emit::kOnEnd) return ChangelogKinds::InsertOnly();
+    if (aggregate.windowed) {
+      if (aggregate.early_fire_delay == 0) return ChangelogKinds::InsertOnly();
+      return aggregate.retracting ? ChangelogKinds::All() : Without(ChangelogKinds::All(), kDelete);
+    }
+    if (aggregate.retracting) return ChangelogKinds::All();
+    // Keys alone never change.
+    if (aggregate.calls.empty()) return ChangelogKinds::InsertOnly();
+    return Without(ChangelogKinds::All(), kDelete);
+  }
+
+  Status CheckRetraction(const AggregateNode& aggregate, const PlanNode& node) const {
+    for (const AggregateCall& call : aggregate.calls) {
+      std::vector<Type> types;
+      for (int arg : call.args) types.push_back(Input(node).schema[arg].type);
+      ASSIGN_OR_RETURN(std::unique_ptr<Aggregator> aggregator,
+                       call.function->bind(types, call.distinct, true));
+      if (aggregator->can_retract()) continue;
+      return fail_(node.position, fmt::format("{} cannot take rows away, and {} gives {}", call.name,
+                                              NameOf(Input(node)), Input(node).kinds.ToString()));
+    }
+    return Status();
+  }
+
+  Result<ChangelogKinds> InferTopN(TopNNode& top, const PlanNode& node) const {
+    const PlanNode& input = Input(node);
+    top.retracting = !input.kinds.insert_only();
+    const bool one = top.first == 1 && top.last == 1 && !top.with_rank && !top.retracting;
+    const bool by_time =
+        top.order.size() == 1 && input.time_column >= 0 && top.order[0].column == input.time_column;
+    top.rowtime_first = one && by_time && top.order[0].ascending;
+    top.rowtime_last = one && by_time && !top.order[0].ascending;
+    return top.rowtime_first ? ChangelogKinds::InsertOnly() : ChangelogKinds::All();
+  }
+
+  // A sink with a key wants one row a key; only an upsert key within it promises that.
+  void AddMaterialize() {
+    Draft result;
+    std::vector<int> position;
+    for (PlanNode& node : draft_.nodes) {
+      for (PlanInput& input : node.inputs) input.node = position[static_cast<size_t>(input.node)];
+      const SinkNode* sink = node.as<SinkNode>();
+      if (sink != nullptr && !sink->key.empty()) {
+        const PlanNode& input = result.nodes[static_cast<size_t>(node.inputs[0].node)];
+        if (!input.kinds.insert_only() && !HasKeyWithin(input.upsert_keys, sink->key)) {
+          PlanNode fold;
+          fold.id = node.id.substr(0, node.id.rfind('/')) + "/materialize";
+          fold.inputs.push_back(node.inputs[0]);
+          fold.schema = input.schema;
+          fold.kinds = ChangelogKinds::All();
+          fold.upsert_keys = {sink->key};
+          fold.position = node.position;
+          fold.payload = MaterializeNode{sink->key, false};
+          node.inputs[0].node = static_cast<int>(result.nodes.size());
+          result.nodes.push_back(std::move(fold));
+        }
+      }
+      position.push_back(static_cast<int>(result.nodes.size()));
+      result.nodes.push_back(std::move(node));
+    }
+    for (int root : draft_.roots) result.roots.push_back(position[static_cast<size_t>(root)]);
+    draft_ = std::move(result);
+  }
+
+  // Backward: who needs the old row of an update.
+  Status PassDemand(size_t index) {
+    const PlanNode& node = draft_.nodes[index];
+    bool demand = wants_before_[index];
+    if (const SinkNode* sink = node.as<SinkNode>()) {
+      ASSIGN_OR_RETURN(demand, SinkDemand(*sink, node));
+    } else if (IsRoot(index)) {
+      wants_before_[index] = true;
+      demand = true;
+    }
+    if (const CalcNode* calc = node.as<CalcNode>()) {
+      // The new row may fail the filter that the old one passed: only the old row can take that one away.
+      demand = demand || !calc->filters.empty();
+    } else if (node.as<AggregateNode>() || node.as<TopNNode>() || node.as<MaterializeNode>()) {
+      demand = true;
+    }
+    for (const PlanInput& input : node.inputs) {
+      if (demand) wants_before_[static_cast<size_t>(input.node)] = true;
+    }
+    return Status();
+  }
+
+  bool IsRoot(size_t index) const {
+    return std::ranges::find(draft_.roots, static_cast<int>(index)) != draft_.roots.end();
+  }
+
+  Result<bool> SinkDemand(const SinkNode& sink, const PlanNode& node) const {
+    const Connector* connector = catalog_.FindConnector(sink.table.option("connector"));
+    Result<ChangelogKinds> accepts = connector->sink_changelog(sink.table);
+    if (!accepts.ok()) return std::move(accepts).status();
+    const ChangelogKinds given = Input(node).kinds;
+    const bool updates = given.contains(kUpdateAfter) && !accepts->contains(kUpdateAfter);
+    const bool deletes = given.contains(kDelete) && !accepts->contains(kDelete);
+    if (updates || deletes) {
+      Status status = fail_(node.position,
+                            fmt::format("table '{}' takes {} only, and {} gives {}", sink.table.name,
+                                        accepts->ToString(), NameOf(Changer(Input(node))), given.ToString()));
+      return std::move(status).Hint(
+          sink.table.primary_key.empty()
+              ? "a table with a PRIMARY KEY, whose connector takes updates, can take them"
+              : "choose a connector that takes updates");
+    }
+    return accepts->contains(kUpdateBefore);
+  }
+
+  // The node that first made the changes.
+  const PlanNode& Changer(const PlanNode& node) const {
+    const PlanNode* at = &node;
+    while (at->as<CalcNode>() || at->as<MaterializeNode>() || at->as<WindowNode>()) at = &Input(*at);
+    return *at;
+  }
+
+  // Forward again: nodes stop giving -U that nobody wants.
+  void DropUnwanted(PlanNode& node, bool wanted) {
+    const bool makes = node.as<AggregateNode>() || node.as<TopNNode>() || node.as<MaterializeNode>();
+    if (AggregateNode* aggregate = std::get_if<AggregateNode>(&node.payload))
+      aggregate->update_before = wanted;
+    if (TopNNode* top = std::get_if<TopNNode>(&node.payload)) top->update_before = wanted;
+    if (MaterializeNode* materialize = std::get_if<MaterializeNode>(&node.payload))
+      materialize->update_before = wanted;
+    if (makes) {
+      if (!wanted) node.kinds = Without(node.kinds, kUpdateBefore);
+      return;
+    }
+    if (node.inputs.empty() || node.as<SortNode>()) return;
+    ChangelogKinds kinds = Input(node).kinds;
+    for (size_t k = 1; k < node.inputs.size(); ++k) kinds = kinds | Input(node, k).kinds;
+    node.kinds = kinds;
+  }
+
+  Draft draft_;
+  const Catalog& catalog_;
+  const bool batch_;
+  const FailAt& fail_;
+  std::vector<bool> wants_before_;
+};
+
+}  // namespace
+
+Result<Draft> InferChangelog(const Draft& draft, const Catalog& catalog, bool batch, const FailAt& fail) {
+  return ChangelogInference(draft, catalog, batch, fail).Run();
+}
+
+}  // namespace caudal::sql

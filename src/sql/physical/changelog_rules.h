@@ -1,0 +1,16 @@
+// Rules of row kinds: which changes each node gives, whether its readers want -U, where a Materialize folds
+// them.
+#pragma once
+
+#include "api/catalog.h"
+#include "base/status.h"
+#include "sql/physical/draft.h"
+
+namespace caudal::sql {
+
+// Fills in kinds, upsert keys, `retracting`, `update_before` and the row-time flags of TopN, and puts a
+// Materialize before a sink whose key is no upsert key of what it gets. User error where a node or sink
+// cannot take the changes that reach it, or an aggregate cannot take rows away.
+Result<Draft> InferChangelog(const Draft& draft, const Catalog& catalog, bool batch, const FailAt& fail);
+
+}  // namespace caudal::sql

@@ -1,0 +1,14 @@
+// SET 'key' = 'value': which settings exist.
+#pragma once
+
+#include <string_view>
+
+#include "base/status.h"
+
+namespace caudal::sql {
+
+// User error for a key that neither Flink nor caudal knows, for one that changes results and is not built,
+// and for a value of the wrong kind.
+Status CheckSetting(std::string_view key, std::string_view value);
+
+}  // namespace caudal::sql

@@ -1,0 +1,189 @@
+#include "sql/session.h"
+
+#include <fmt/format.h>
+
+#include "sql/create_table.h"
+#include "sql/insert_binder.h"
+#include "sql/parse/parser.h"
+#include "sql/physical/explain.h"
+#include "sql/physical/optimize.h"
+#include "sql/physical/settings.h"
+#include "sql/query_binder.h"
+#include "sql/show.h"
+
+namespace caudal::sql {
+namespace {
+
+// One statement of a script: changes the catalog or gives something to show or run.
+class StatementExecutor {
+ public:
+  StatementExecutor(Catalog* catalog, const SourceText& source) : catalog_(*catalog), source_(source) {}
+
+  Result<Outcome> operator()(const CreateTable& create) {
+    ASSIGN_OR_RETURN(Table table, BindCreateTable(create, catalog_, source_));
+    const std::string name = table.name;
+    RETURN_IF_ERROR(AtName(catalog_.AddTable(std::move(table), create.if_not_exists), create.name));
+    return Done(fmt::format("table '{}' created", name));
+  }
+
+  Result<Outcome> operator()(const CreateView& create) {
+    ASSIGN_OR_RETURN(View view, BindCreateView(create, catalog_, source_));
+    const std::string name = view.name;
+    RETURN_IF_ERROR(AtName(catalog_.AddView(std::move(view), create.if_not_exists), create.name));
+    return Done(fmt::format("view '{}' created", name));
+  }
+
+  Result<Outcome> operator()(const DropObject& drop) {
+    ASSIGN_OR_RETURN(std::string name, TableName(drop.name, source_));
+    const bool view = drop.kind == ObjectKind::kView;
+    RETURN_IF_ERROR(AtName(catalog_.Drop(name, view, drop.if_exists), drop.name));
+    return Done(fmt::format("{} '{}' dropped", view ? "view" : "table", name));
+  }
+
+  Result<Outcome> operator()(const Insert& insert) {
+    ASSIGN_OR_RETURN(Plan plan, PlanInserts({&insert}));
+    return Outcome(InsertQuery{std::move(plan)});
+  }
+
+  Result<Outcome> operator()(const StatementSet& set) {
+    ASSIGN_OR_RETURN(Plan plan, PlanInserts(InsertsOf(set)));
+    return Outcome(InsertQuery{std::move(plan)});
+  }
+
+  Result<Outcome> operator()(const SelectStatement& select) {
+    ASSIGN_OR_RETURN(Plan plan, PlanSelect(*select.query));
+    return Outcome(SelectQuery{std::move(plan)});
+  }
+
+  Result<Outcome> operator()(const Explain& explain) {
+    Result<Plan> plan = Status::Internal("EXPLAIN without a query");
+    if (const auto* insert = std::get_if<Insert>(&explain.target->node)) {
+      plan = PlanInserts({insert});
+    } else if (const auto* set = std::get_if<StatementSet>(&explain.target->node)) {
+      plan = PlanInserts(InsertsOf(*set));
+    } else if (const auto* select = std::get_if<SelectStatement>(&explain.target->node)) {
+      plan = PlanSelect(*select->query);
+    }
+    if (!plan.ok()) return std::move(plan).status();
+    return Outcome(TextResult{{"result"}, {{ExplainPlan(*plan, explain.changelog_mode)}}});
+  }
+
+  Result<Outcome> operator()(const Show& show) {
+    ASSIGN_OR_RETURN(TextResult result, ShowObjects(show, catalog_, source_));
+    return Outcome(std::move(result));
+  }
+
+  Result<Outcome> operator()(const Describe& describe) {
+    ASSIGN_OR_RETURN(TextResult result, DescribeObject(describe.name, catalog_, source_));
+    return Outcome(std::move(result));
+  }
+
+  Result<Outcome> operator()(const Set& set) {
+    if (!set.option) {
+      TextResult result{{"key", "value"}, {}};
+      for (const auto& [key, value] : catalog_.settings()) result.rows.push_back({key, value});
+      return Outcome(std::move(result));
+    }
+    Status valid = CheckSetting(set.option->key, set.option->value);
+    if (!valid.ok())
+      return std::move(valid).At(source_.Frame(Cover(set.option->key_range, set.option->value_range)));
+    catalog_.settings()[set.option->key] = set.option->value;
+    return Done(fmt::format("setting '{}' is '{}'", set.option->key, set.option->value));
+  }
+
+  Result<Outcome> operator()(const Reset& reset) {
+    if (!reset.key) {
+      catalog_.settings().clear();
+      return Done("all settings reset");
+    }
+    catalog_.settings().erase(reset.key->text);
+    return Done(fmt::format("setting '{}' reset", reset.key->text));
+  }
+
+ private:
+  static Result<Outcome> Done(std::string message) { return Outcome(StatementDone{std::move(message)}); }
+
+  Status AtName(Status status, const ObjectName& name) const {
+    return status.ok() ? status : std::move(status).At(source_.Frame(name.range));
+  }
+
+  std::string Mode(std::string_view fallback) const {
+    auto found = catalog_.settings().find("execution.runtime-mode");
+    return found == catalog_.settings().end() ? std::string(fallback) : found->second;
+  }
+
+  static std::vector<const Insert*> InsertsOf(const StatementSet& set) {
+    std::vector<const Insert*> inserts;
+    for (const StatementPtr& statement : set.inserts) inserts.push_back(&std::get<Insert>(statement->node));
+    return inserts;
+  }
+
+  // Points at a position of the plan in this text.
+  FailAt MakeFail() const {
+    return [this](int32_t position, std::string message) {
+      const int32_t offset = position - source_.Position({0, 0});
+      if (offset < 0 || offset >= static_cast<int32_t>(source_.text().size()))
+        return Status::User(std::move(message));
+      return ErrorAt(source_, {static_cast<uint32_t>(offset), 1}, std::move(message));
+    };
+  }
+
+  Result<Plan> PlanInserts(const std::vector<const Insert*>& inserts) {
+    const bool batch = Mode("streaming") == "batch";
+    PlanBuilder builder;
+    QueryBinder binder(&catalog_, &builder, batch);
+    Draft draft;
+    std::string name;
+    for (const Insert* insert : inserts) {
+      ASSIGN_OR_RETURN(int sink, BindInsert(*insert, binder, source_));
+      draft.roots.push_back(sink);
+      // A set is named by its sinks in order.
+      name += (name.empty() ? "" : "+") + insert->target.parts.back().text;
+    }
+    draft.nodes = builder.Take();
+    return Optimize(std::move(draft), std::move(name), catalog_, batch, MakeFail());
+  }
+
+  Result<Plan> PlanSelect(const Query& query) {
+    const bool batch = Mode("batch") == "batch";
+    PlanBuilder builder;
+    QueryBinder binder(&catalog_, &builder, batch);
+    ASSIGN_OR_RETURN(Relation relation, binder.Bind(query, BindContext{&source_, "select"}));
+    relation = NameResult(builder, std::move(relation));
+    Draft draft;
+    draft.roots.push_back(relation.node);
+    draft.nodes = builder.Take();
+    return Optimize(std::move(draft), "select", catalog_, batch, MakeFail());
+  }
+
+  // The names of the result are those of the query, not of the node that happens to be last.
+  static Relation NameResult(PlanBuilder& builder, Relation relation) {
+    if (builder.node(relation.node).schema == relation.scope.columns) return relation;
+    std::vector<Projection> projections;
+    for (int i = 0; i < relation.scope.columns.size(); ++i) {
+      const Field& field = relation.scope.columns[i];
+      projections.push_back({Expr::Column(i, field.name, field.type), field.name});
+    }
+    relation.node = builder.AddCalc("select/calc", relation.node, {}, std::move(projections), -1);
+    return relation;
+  }
+
+  Catalog& catalog_;
+  const SourceText& source_;
+};
+
+}  // namespace
+
+Result<std::vector<Outcome>> Session::Execute(std::string_view script) {
+  const SourceText source{std::string(script)};
+  ASSIGN_OR_RETURN(std::vector<StatementPtr> statements, ParseScript(source));
+  std::vector<Outcome> outcomes;
+  for (const StatementPtr& statement : statements) {
+    StatementExecutor executor(catalog_, source);
+    ASSIGN_OR_RETURN(Outcome outcome, std::visit(executor, statement->node));
+    outcomes.push_back(std::move(outcome));
+  }
+  return outcomes;
+}
+
+}  // namespace caudal::sql

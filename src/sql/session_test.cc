@@ -1,0 +1,346 @@
+#include "sql/session.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "sql/physical/explain.h"
+
+namespace caudal::sql {
+namespace {
+
+// A connector that only describes itself: the planner asks for nothing more.
+class FakeConnector : public Connector {
+ public:
+  explicit FakeConnector(std::string name, bool reads, bool writes)
+      : name_(std::move(name)), reads_(reads), writes_(writes) {}
+  std::string_view name() const override { return name_; }
+  std::span<const OptionSpec> options() const override {
+    static constexpr OptionSpec kOptions[] = {{"changes", OptionSpec::Type::kString, "", "row kinds"}};
+    return kOptions;
+  }
+  std::vector<Field> metadata() const override {
+    return {{"offset", Type(TypeId::kBigInt)}, {"timestamp", Type::TimestampLtz(3)}};
+  }
+  bool can_read() const override { return reads_; }
+  bool can_write() const override { return writes_; }
+  Result<ChangelogKinds> source_changelog(const Table& table) const override { return Kinds(table); }
+  Result<ChangelogKinds> sink_changelog(const Table& table) const override { return Kinds(table); }
+
+ private:
+  static ChangelogKinds Kinds(const Table& table) {
+    const std::string_view changes = table.option("changes");
+    return changes == "all"      ? ChangelogKinds::All()
+           : changes == "upsert" ? ChangelogKinds::Upsert()
+                                 : ChangelogKinds::InsertOnly();
+  }
+  std::string name_;
+  bool reads_, writes_;
+};
+
+constexpr std::string_view kTables =
+    "CREATE TABLE t (id STRING NOT NULL, acct BIGINT, amount DECIMAL(18, 2), s STRING, ts TIMESTAMP(3), "
+    "WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector' = 'fake');\n"
+    "CREATE TABLE changes (k INT, v INT) WITH ('connector' = 'fake', 'changes' = 'all');\n"
+    "CREATE TABLE log (a BIGINT, n BIGINT) WITH ('connector' = 'fake');\n"
+    "CREATE TABLE totals (a BIGINT, n BIGINT, PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'fake', "
+    "'changes' = 'upsert');\n"
+    "CREATE TABLE everything (a BIGINT, n BIGINT) WITH ('connector' = 'fake', 'changes' = 'all');\n";
+
+class SessionTest : public ::testing::Test {
+ protected:
+  SessionTest() { EXPECT_EQ(Run(kTables), "table 'everything' created"); }
+
+  // The last outcome as text, or the error.
+  std::string Run(std::string_view script) {
+    Result<std::vector<Outcome>> outcomes = Session(&catalog_).Execute(script);
+    if (!outcomes.ok()) return outcomes.status().ToString();
+    const Outcome& last = outcomes->back();
+    if (const auto* done = std::get_if<StatementDone>(&last)) return done->message;
+    if (const auto* text = std::get_if<TextResult>(&last)) {
+      std::string rows;
+      for (const auto& row : text->rows) rows += fmt::format("{}\n", fmt::join(row, "|"));
+      return rows;
+    }
+    if (const auto* select = std::get_if<SelectQuery>(&last)) return ExplainPlan(select->plan, false);
+    return ExplainPlan(std::get<InsertQuery>(last).plan, false);
+  }
+
+  Plan PlanOf(std::string_view script) {
+    Result<std::vector<Outcome>> outcomes = Session(&catalog_).Execute(script);
+    EXPECT_TRUE(outcomes.ok()) << outcomes.status().ToString();
+    if (!outcomes.ok()) return Plan();
+    if (auto* select = std::get_if<SelectQuery>(&outcomes->back())) return select->plan;
+    return std::get<InsertQuery>(outcomes->back()).plan;
+  }
+
+  std::string Changes(std::string_view statement) {
+    return Run(
+        fmt::format("SET 'execution.runtime-mode' = 'streaming'; EXPLAIN CHANGELOG_MODE {}", statement));
+  }
+
+  FakeConnector fake_{"fake", true, true};
+  FakeConnector reader_{"reader", true, false};
+  const Connector* connectors_[2] = {&fake_, &reader_};
+  Catalog catalog_{connectors_};
+};
+
+TEST_F(SessionTest, MergesFiltersAndProjectionsAndPrunesColumns) {
+  EXPECT_EQ(Run("SELECT a FROM (SELECT acct + 1 AS a, s FROM t WHERE s = 'x') WHERE a > 5"),
+            "Calc(select=[a], where=[a > 5])\n"
+            "+- Calc(select=[(acct + 1) AS a], where=[s = 'x'])\n"
+            "   +- Scan(table=[t], fields=[id, acct, s])\n");
+  EXPECT_EQ(Run("SELECT acct FROM (SELECT acct, s FROM t WHERE s = 'x') WHERE acct IS NOT NULL"),
+            "Calc(select=[acct], where=[s = 'x' AND acct IS NOT NULL])\n"
+            "+- Scan(table=[t], fields=[id, acct, s])\n");
+}
+
+TEST_F(SessionTest, NamesColumnsAsFlinkDoes) {
+  const Plan plan = PlanOf("SELECT acct, acct, t.acct AS x, acct + 1, 'a' FROM t");
+  std::string names;
+  for (const Field& field : plan.nodes.back().schema.fields) names += field.name + " ";
+  EXPECT_EQ(names, "acct acct0 x EXPR$3 EXPR$4 ");
+}
+
+TEST_F(SessionTest, PointsAtUnknownNames) {
+  EXPECT_EQ(Run("SELECT acct,\n  acc FROM t"),
+            "error[user]: unknown column 'acc'\n"
+            "  at line 2, column 3\n"
+            "        acc FROM t\n"
+            "        ^^^\n"
+            "  hint: did you mean 'acct'?");
+  EXPECT_EQ(Run("SELECT * FROM tt"),
+            "error[user]: unknown table 'tt'\n"
+            "  at line 1, column 15\n"
+            "      SELECT * FROM tt\n"
+            "                    ^^\n"
+            "  hint: did you mean 't'?");
+  EXPECT_EQ(Run("SELECT UPER(s) FROM t"),
+            "error[user]: unknown function 'UPER'\n"
+            "  at line 1, column 8\n"
+            "      SELECT UPER(s) FROM t\n"
+            "             ^^^^\n"
+            "  hint: did you mean UPPER?");
+  EXPECT_EQ(Run("SELECT acct FROM t WHERE acct"),
+            "error[user]: WHERE needs a BOOLEAN, not BIGINT\n"
+            "  at line 1, column 26\n"
+            "      SELECT acct FROM t WHERE acct\n"
+            "                               ^^^^");
+  EXPECT_EQ(Run("SELECT s, COUNT(*) FROM t GROUP BY acct"),
+            "error[user]: column 's' is neither in GROUP BY nor in an aggregate\n"
+            "  at line 1, column 8\n"
+            "      SELECT s, COUNT(*) FROM t GROUP BY acct\n"
+            "             ^");
+}
+
+TEST_F(SessionTest, GroupsByExpressions) {
+  EXPECT_EQ(Run("SELECT acct + 1, COUNT(*) + 1 AS n, COUNT(*) FILTER (WHERE s = 'x') FROM t GROUP BY acct + "
+                "1 HAVING COUNT(*) > 2"),
+            "Calc(select=[$key0 AS EXPR$0, (COUNT(*) + 1) AS n, COUNT(*) FILTER (WHERE s = "
+            "'x') AS EXPR$2], "
+            "where=[COUNT(*) > 2])\n"
+            "+- Aggregate(groupBy=[$key0], select=[$key0, COUNT(*), COUNT(*) FILTER (WHERE s = 'x')])\n"
+            "   +- Calc(select=[(acct + 1) AS $key0, (s = 'x') AS $filter1])\n"
+            "      +- Scan(table=[t], fields=[id, acct, s])\n");
+}
+
+TEST_F(SessionTest, InfersChangelogs) {
+  EXPECT_EQ(Changes("INSERT INTO totals SELECT acct, COUNT(*) FROM t GROUP BY acct"),
+            "Sink(table=[totals], fields=[a, n], key=[a], changelogMode=[NONE])\n"
+            "+- Calc(select=[acct AS a, COUNT(*) AS n], changelogMode=[I,UA])\n"
+            "   +- Aggregate(groupBy=[acct], select=[acct, COUNT(*)], changelogMode=[I,UA])\n"
+            "      +- Calc(select=[acct], changelogMode=[I])\n"
+            "         +- Scan(table=[t], fields=[id, acct], changelogMode=[I])\n\n");
+  // A filter behind an update needs the old row.
+  EXPECT_EQ(Changes("INSERT INTO totals SELECT acct, COUNT(*) FROM t GROUP BY acct HAVING COUNT(*) > 1"),
+            "Sink(table=[totals], fields=[a, n], key=[a], changelogMode=[NONE])\n"
+            "+- Calc(select=[acct AS a, COUNT(*) AS n], where=[COUNT(*) > 1], "
+            "changelogMode=[I,UB,UA])\n"
+            "   +- Aggregate(groupBy=[acct], select=[acct, COUNT(*)], changelogMode=[I,UB,UA])\n"
+            "      +- Calc(select=[acct], changelogMode=[I])\n"
+            "         +- Scan(table=[t], fields=[id, acct], changelogMode=[I])\n\n");
+}
+
+TEST_F(SessionTest, FoldsByTheSinksKeyWhereItIsNoUpsertKey) {
+  EXPECT_EQ(
+      Changes("INSERT INTO totals SELECT n, acct FROM (SELECT acct, COUNT(*) AS n FROM t GROUP BY acct)"),
+      "Sink(table=[totals], fields=[a, n], key=[a], changelogMode=[NONE])\n"
+      "+- Materialize(key=[a], changelogMode=[I,UA,D])\n"
+      "   +- Calc(select=[COUNT(*) AS a, acct AS n], changelogMode=[I,UB,UA])\n"
+      "      +- Aggregate(groupBy=[acct], select=[acct, COUNT(*)], changelogMode=[I,UB,UA])\n"
+      "         +- Calc(select=[acct], changelogMode=[I])\n"
+      "            +- Scan(table=[t], fields=[id, acct], changelogMode=[I])\n\n");
+}
+
+TEST_F(SessionTest, RefusesUpdatesForASinkThatTakesNone) {
+  EXPECT_EQ(Run("INSERT INTO log SELECT acct, COUNT(*) FROM t GROUP BY acct"),
+            "error[user]: table 'log' takes [I] only, and Aggregate 'log/group-by' gives [I,UB,UA]\n"
+            "  at line 1, column 13\n"
+            "      INSERT INTO log SELECT acct, COUNT(*) FROM t GROUP BY acct\n"
+            "                  ^\n"
+            "  hint: a table with a PRIMARY KEY, whose connector takes updates, can take them");
+}
+
+TEST_F(SessionTest, TakesTheWindowIntoTheAggregate) {
+  EXPECT_EQ(Changes("SELECT acct, window_end, COUNT(*) AS n FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL "
+                    "'1' MINUTE, "
+                    "INTERVAL '1' HOUR)) WHERE s = 'x' GROUP BY acct, window_start, window_end"),
+            "Calc(select=[acct, window_end, COUNT(*) AS n], changelogMode=[I])\n"
+            "+- Aggregate(groupBy=[acct], window=[HOP(time_col=[ts], size=[1 h], slide=[1 min])], "
+            "select=[acct, COUNT(*), "
+            "window_start, window_end], changelogMode=[I])\n"
+            "   +- Calc(select=[acct, ts, $clock], where=[s = 'x'], changelogMode=[I])\n"
+            "      +- Scan(table=[t], fields=[id, acct, s, ts, $clock], changelogMode=[I])\n\n");
+}
+
+TEST_F(SessionTest, AggregatesAgainByTheSameWindow) {
+  EXPECT_EQ(
+      Changes("SELECT window_start, window_end, MAX(n) FROM (SELECT acct, window_start, window_end, "
+              "COUNT(*) AS n FROM "
+              "TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR)) GROUP BY "
+              "acct, window_start, "
+              "window_end) GROUP BY window_start, window_end"),
+      "Calc(select=[(window_end - INTERVAL '+0 01:00:00.000' DAY TO SECOND) AS window_start, window_end, "
+      "MAX(n) AS EXPR$2], "
+      "changelogMode=[I])\n"
+      "+- Aggregate(groupBy=[], window=[TUMBLE(time_col=[$time], size=[1 min])], select=[MAX(n), "
+      "window_end], changelogMode=[I])\n"
+      "   +- Calc(select=[COUNT(*) AS n, (window_end - INTERVAL '+0 00:00:00.001' DAY TO SECOND) AS $time, "
+      "$clock], changelogMode=[I])\n"
+      "      +- Aggregate(groupBy=[acct], window=[HOP(time_col=[ts], size=[1 h], slide=[1 min])], "
+      "select=[acct, COUNT(*), window_start, window_end, $clock], changelogMode=[I])\n"
+      "         +- Calc(select=[acct, ts, $clock], changelogMode=[I])\n"
+      "            +- Scan(table=[t], fields=[id, acct, ts, $clock], changelogMode=[I])\n\n");
+}
+
+TEST_F(SessionTest, BoundsTheRowNumber) {
+  EXPECT_EQ(Changes("SELECT id, acct FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY ts) AS rn "
+                    "FROM t) WHERE rn = 1"),
+            "Calc(select=[id, acct], changelogMode=[I])\n"
+            "+- TopN(rankRange=[1, 1], partitionBy=[id], orderBy=[ts ASC], keep=[FirstRow by row time], "
+            "changelogMode=[I])\n"
+            "   +- Scan(table=[t], fields=[id, acct, ts, $clock], changelogMode=[I])\n\n");
+  EXPECT_EQ(Changes("SELECT id, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY acct DESC) AS "
+                    "rn FROM t) WHERE rn "
+                    "BETWEEN 2 AND 3"),
+            "Calc(select=[id, $row_number AS rn], changelogMode=[I,UB,UA,D])\n"
+            "+- TopN(rankRange=[2, 3], partitionBy=[id], orderBy=[acct DESC], changelogMode=[I,UB,UA,D])\n"
+            "   +- Scan(table=[t], fields=[id, acct], changelogMode=[I])\n\n");
+  EXPECT_TRUE(Run("SELECT id, ROW_NUMBER() OVER (ORDER BY acct) FROM t")
+                  .starts_with("error[user]: ROW_NUMBER() OVER without an upper bound is not built yet\n  at "
+                               "line 1, column 12"));
+}
+
+TEST_F(SessionTest, DeduplicatesWithinTheRetention) {
+  EXPECT_EQ(Changes("SELECT * FROM DEDUPLICATE(input => TABLE t PARTITION BY s, on_time => DESCRIPTOR(ts), "
+                    "retain => INTERVAL '5' "
+                    "MINUTE)"),
+            "Calc(select=[s, id, acct, amount, ts, ts AS rowtime], changelogMode=[I])\n"
+            "+- Deduplicate(partitionBy=[s], on_time=[ts], retain=[5 min], changelogMode=[I])\n"
+            "   +- Calc(select=[s, id, acct, amount, ts, $clock], changelogMode=[I])\n"
+            "      +- Scan(table=[t], fields=[id, acct, amount, s, ts, $clock], changelogMode=[I])\n\n");
+}
+
+TEST_F(SessionTest, ComputesASharedViewOnce) {
+  EXPECT_EQ(Run("CREATE VIEW v AS SELECT acct, COUNT(*) AS n FROM t GROUP BY acct;"
+                "EXPLAIN STATEMENT SET BEGIN INSERT INTO totals SELECT acct, n FROM v; INSERT INTO "
+                "everything SELECT acct, n FROM v; END"),
+            "Sink(table=[totals], fields=[a, n], key=[a])\n"
+            "+- Calc(select=[acct AS a, COUNT(*) AS n])(reuse_id=[1])\n"
+            "   +- Aggregate(groupBy=[acct], select=[acct, COUNT(*)])\n"
+            "      +- Calc(select=[acct])\n"
+            "         +- Scan(table=[t], fields=[id, acct])\n"
+            "\n"
+            "Sink(table=[everything], fields=[a, n])\n"
+            "+- Reused(reference_id=[1])\n\n");
+}
+
+TEST_F(SessionTest, NamesOperatorsByViewAndClause) {
+  const Plan plan = PlanOf(
+      "CREATE VIEW v AS SELECT acct, COUNT(*) AS n FROM t GROUP BY acct; INSERT INTO totals SELECT n, "
+      "COUNT(*) FROM v GROUP BY n");
+  std::string ids;
+  for (const PlanNode& node : plan.nodes) ids += node.id + "\n";
+  EXPECT_EQ(
+      ids,
+      "t/scan/1\nv/calc/1\nv/group-by/1\ntotals/calc/1\ntotals/group-by/1\ntotals/calc/2\ntotals/sink/1\n");
+}
+
+TEST_F(SessionTest, PlacesExchangesAtHigherParallelism) {
+  EXPECT_EQ(Run("SET 'parallelism.default' = '2'; SELECT acct, COUNT(*) AS n FROM t GROUP BY acct"),
+            "Calc(select=[acct, COUNT(*) AS n])\n"
+            "+- Aggregate(groupBy=[acct], select=[acct, COUNT(*)])\n"
+            "   +- Exchange(distribution=[hash[acct]])\n"
+            "      +- Calc(select=[acct])\n"
+            "         +- Scan(table=[t], fields=[id, acct])\n");
+}
+
+TEST_F(SessionTest, ChecksTables) {
+  EXPECT_EQ(Run("CREATE TABLE x (a INT) WITH ('connector' = 'fke')"),
+            "error[user]: unknown connector 'fke'\n"
+            "  at line 1, column 44\n"
+            "      CREATE TABLE x (a INT) WITH ('connector' = 'fke')\n"
+            "                                                 ^^^^^\n"
+            "  hint: connectors are fake, reader");
+  EXPECT_EQ(Run("CREATE TABLE x (a INT, a INT) WITH ('connector' = 'fake')"),
+            "error[user]: column 'a' stands twice\n"
+            "  at line 1, column 24\n"
+            "      CREATE TABLE x (a INT, a INT) WITH ('connector' = 'fake')\n"
+            "                             ^");
+  EXPECT_EQ(
+      Run("CREATE TABLE x (a INT, WATERMARK FOR a AS a) WITH ('connector' = 'fake')"),
+      "error[user]: the time attribute 'a' must be TIMESTAMP(p) or TIMESTAMP_LTZ(p) with p up to 3, not INT\n"
+      "  at line 1, column 38\n"
+      "      CREATE TABLE x (a INT, WATERMARK FOR a AS a) WITH ('connector' = 'fake')\n"
+      "                                           ^");
+  EXPECT_EQ(Run("CREATE TABLE x (a BIGINT METADATA FROM 'part') WITH ('connector' = 'fake')"),
+            "error[user]: connector 'fake' has no metadata 'part'\n"
+            "  at line 1, column 17\n"
+            "      CREATE TABLE x (a BIGINT METADATA FROM 'part') WITH ('connector' = 'fake')\n"
+            "                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+            "  hint: it has offset, timestamp");
+  EXPECT_EQ(Run("INSERT INTO log SELECT s, 1 FROM t"),
+            "error[user]: column 'a' of table 'log' is BIGINT, the query gives STRING\n"
+            "  at line 1, column 24\n"
+            "      INSERT INTO log SELECT s, 1 FROM t\n"
+            "                             ^\n"
+            "  hint: write CAST(… AS BIGINT)");
+}
+
+TEST_F(SessionTest, ShowsTheCatalog) {
+  EXPECT_EQ(Run("CREATE VIEW v AS SELECT ts, COUNT(*) AS n FROM t GROUP BY ts; SHOW TABLES LIKE 't%'"),
+            "t\ntotals\n");
+  EXPECT_EQ(Run("SHOW VIEWS"), "v\n");
+  EXPECT_EQ(Run("DESCRIBE totals"),
+            "a|BIGINT|FALSE|PRI(a)|<NULL>|<NULL>\nn|BIGINT|TRUE|<NULL>|<NULL>|<NULL>\n");
+  EXPECT_EQ(Run("DESCRIBE v"),
+            "ts|TIMESTAMP(3)|TRUE|<NULL>|<NULL>|<NULL>\nn|BIGINT|FALSE|<NULL>|<NULL>|<NULL>\n");
+  EXPECT_EQ(Run("SHOW CREATE VIEW v"), "CREATE VIEW `v` AS SELECT ts, COUNT(*) AS n FROM t GROUP BY ts\n\n");
+  EXPECT_EQ(Run("CREATE TABLE u (x INT) LIKE t (EXCLUDING WATERMARKS); DESCRIBE u").substr(0, 41),
+            "id|STRING|FALSE|<NULL>|<NULL>|<NULL>\nacct");
+}
+
+TEST_F(SessionTest, NeedsATimeAttributeForWindows) {
+  EXPECT_EQ(Run("SELECT COUNT(*) FROM t GROUP BY TUMBLE(acct, INTERVAL '1' MINUTE)"),
+            "error[user]: TUMBLE needs a time attribute, and 'acct' is none\n"
+            "  at line 1, column 40\n"
+            "      SELECT COUNT(*) FROM t GROUP BY TUMBLE(acct, INTERVAL '1' MINUTE)\n"
+            "                                             ^^^^\n"
+            "  hint: the time attribute here is 'ts'");
+  EXPECT_EQ(Run("SELECT * FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"),
+            "error[user]: the table function SESSION is not built yet\n"
+            "  at line 1, column 21\n"
+            "      SELECT * FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))\n"
+            "                          ^^^^^^^");
+}
+
+TEST_F(SessionTest, ChecksSettings) {
+  EXPECT_EQ(Run("SET 'tabel.x' = '1'"),
+            "error[user]: unknown setting 'tabel.x'\n"
+            "  at line 1, column 5\n"
+            "      SET 'tabel.x' = '1'\n"
+            "          ^^^^^^^^^^^^^^^");
+  EXPECT_EQ(Run("SET 'parallelism.default' = '4'"), "setting 'parallelism.default' is '4'");
+}
+
+}  // namespace
+}  // namespace caudal::sql

@@ -1,0 +1,193 @@
+#include "sql/show.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "expr/aggregate_function.h"
+#include "expr/scalar_function.h"
+#include "sql/query_binder.h"
+
+namespace caudal::sql {
+namespace {
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
+  return quoted + "'";
+}
+
+TextResult List(std::string column, std::vector<std::string> names, const Show& show) {
+  TextResult result;
+  result.columns = {std::move(column)};
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  for (std::string& name : names) {
+    if (show.like && MatchesLike(name, *show.like) == show.not_like) continue;
+    result.rows.push_back({std::move(name)});
+  }
+  return result;
+}
+
+std::string ColumnText(const TableColumn& column) {
+  std::string text = fmt::format("  `{}` ", column.name);
+  if (column.computed) {
+    text += "AS " + column.computed->ToString();
+  } else {
+    text += column.type.ToString();
+  }
+  if (column.kind == TableColumn::Kind::kMetadata) {
+    text += " METADATA";
+    if (column.metadata_key != column.name) text += " FROM " + Quoted(column.metadata_key);
+    if (column.is_virtual) text += " VIRTUAL";
+  }
+  if (!column.comment.empty()) text += " COMMENT " + Quoted(column.comment);
+  return text;
+}
+
+std::string NameList(const Table& table, const std::vector<int>& columns) {
+  std::string names;
+  for (int column : columns) {
+    names +=
+        fmt::format("{}`{}`", names.empty() ? "" : ", ", table.columns[static_cast<size_t>(column)].name);
+  }
+  return names;
+}
+
+std::string CreateTableText(const Table& table) {
+  std::string text = fmt::format("CREATE TABLE `{}` (\n", table.name);
+  std::vector<std::string> lines;
+  for (const TableColumn& column : table.columns) lines.push_back(ColumnText(column));
+  if (table.watermark) {
+    lines.push_back(fmt::format("  WATERMARK FOR `{}` AS {}",
+                                table.columns[static_cast<size_t>(table.watermark->column)].name,
+                                table.watermark->expr.ToString()));
+  }
+  if (!table.primary_key.empty())
+    lines.push_back(fmt::format("  PRIMARY KEY ({}) NOT ENFORCED", NameList(table, table.primary_key)));
+  text += fmt::format("{}\n)", fmt::join(lines, ",\n"));
+  if (!table.comment.empty()) text += "\nCOMMENT " + Quoted(table.comment);
+  if (!table.partition_keys.empty())
+    text += fmt::format("\nPARTITIONED BY ({})", NameList(table, table.partition_keys));
+  lines.clear();
+  // Secrets stay placeholders: options are shown as they were written.
+  for (const auto& [key, value] : table.options)
+    lines.push_back(fmt::format("  {} = {}", Quoted(key), Quoted(value)));
+  return text + fmt::format("\nWITH (\n{}\n)\n", fmt::join(lines, ",\n"));
+}
+
+std::vector<std::string> ColumnRow(const Table& table, size_t index) {
+  const TableColumn& column = table.columns[index];
+  std::string type = column.type.WithNullable(true).ToString();
+  const bool time = table.watermark && table.watermark->column == static_cast<int>(index);
+  if (time) type += " *ROWTIME*";
+  const bool key = std::ranges::find(table.primary_key, static_cast<int>(index)) != table.primary_key.end();
+  std::string extras;
+  if (column.computed) extras = "AS " + column.computed->ToString();
+  if (column.kind == TableColumn::Kind::kMetadata) {
+    extras = "METADATA";
+    if (column.metadata_key != column.name) extras += " FROM " + Quoted(column.metadata_key);
+    if (column.is_virtual) extras += " VIRTUAL";
+  }
+  return {column.name,
+          type,
+          column.type.nullable() ? "TRUE" : "FALSE",
+          key ? fmt::format("PRI({})",
+                            [&] {
+                              std::string names;
+                              for (int each : table.primary_key)
+                                names += (names.empty() ? "" : ", ") +
+                                         table.columns[static_cast<size_t>(each)].name;
+                              return names;
+                            }())
+              : "<NULL>",
+          extras.empty() ? "<NULL>" : extras,
+          time ? table.watermark->expr.ToString() : "<NULL>"};
+}
+
+Status Unknown(const ObjectName& name, const SourceText& source) {
+  return ErrorAt(source, name.range, fmt::format("unknown table or view '{}'", name.parts.back().text))
+      .Hint("SHOW TABLES lists what there is");
+}
+
+}  // namespace
+
+bool MatchesLike(std::string_view text, std::string_view pattern) {
+  if (pattern.empty()) return text.empty();
+  if (pattern[0] == '%') {
+    for (size_t skip = 0; skip <= text.size(); ++skip) {
+      if (MatchesLike(text.substr(skip), pattern.substr(1))) return true;
+    }
+    return false;
+  }
+  return !text.empty() && (pattern[0] == '_' || pattern[0] == text[0]) &&
+         MatchesLike(text.substr(1), pattern.substr(1));
+}
+
+Result<TextResult> ShowObjects(const Show& show, const Catalog& catalog, const SourceText& source) {
+  switch (show.kind) {
+    case ShowKind::kTables: {
+      std::vector<std::string> names = catalog.TableNames();
+      for (std::string& view : catalog.ViewNames()) names.push_back(std::move(view));
+      return List("table name", std::move(names), show);
+    }
+    case ShowKind::kViews:
+      return List("view name", catalog.ViewNames(), show);
+    case ShowKind::kFunctions: {
+      std::vector<std::string> names;
+      for (const ScalarFunction& function : ScalarFunctions()) names.emplace_back(function.name);
+      for (const AggregateFunction& function : AggregateFunctions()) names.emplace_back(function.name);
+      for (std::string_view name : {"TUMBLE", "HOP", "DEDUPLICATE", "ROW_NUMBER"}) names.emplace_back(name);
+      return List("function name", std::move(names), show);
+    }
+    case ShowKind::kColumns:
+      return DescribeObject(show.name, catalog, source);
+    case ShowKind::kCreateTable:
+    case ShowKind::kCreateView:
+      break;
+  }
+  ASSIGN_OR_RETURN(std::string name, TableName(show.name, source));
+  const Table* table = catalog.FindTable(name);
+  const View* view = catalog.FindView(name);
+  if (show.kind == ShowKind::kCreateTable && table != nullptr)
+    return TextResult{{"result"}, {{CreateTableText(*table)}}};
+  if (show.kind == ShowKind::kCreateView && view != nullptr) {
+    std::string columns;
+    for (const std::string& column : view->columns)
+      columns += fmt::format("{}`{}`", columns.empty() ? "" : ", ", column);
+    if (!columns.empty()) columns = fmt::format(" ({})", columns);
+    return TextResult{{"result"},
+                      {{fmt::format("CREATE VIEW `{}`{} AS {}\n", view->name, columns, view->query)}}};
+  }
+  if (table != nullptr || view != nullptr) {
+    return ErrorAt(source, show.name.range,
+                   fmt::format("'{}' is a {}", name, table != nullptr ? "table" : "view"))
+        .Hint(fmt::format("write SHOW CREATE {}", table != nullptr ? "TABLE" : "VIEW"));
+  }
+  return Unknown(show.name, source);
+}
+
+Result<TextResult> DescribeObject(const ObjectName& object, const Catalog& catalog,
+                                  const SourceText& source) {
+  ASSIGN_OR_RETURN(std::string name, TableName(object, source));
+  TextResult result;
+  result.columns = {"name", "type", "null", "key", "extras", "watermark"};
+  if (const Table* table = catalog.FindTable(name)) {
+    for (size_t i = 0; i < table->columns.size(); ++i) result.rows.push_back(ColumnRow(*table, i));
+    return result;
+  }
+  if (catalog.FindView(name) == nullptr) return Unknown(object, source);
+  PlanBuilder scratch;
+  QueryBinder binder(&catalog, &scratch, /*batch=*/true);
+  ASSIGN_OR_RETURN(Relation relation, binder.BindName(object, {}, BindContext{&source, name}));
+  const int time = scratch.node(relation.node).time_column;
+  for (int i = 0; i < relation.scope.columns.size(); ++i) {
+    const Field& field = relation.scope.columns[i];
+    result.rows.push_back({field.name,
+                           field.type.WithNullable(true).ToString() + (i == time ? " *ROWTIME*" : ""),
+                           field.type.nullable() ? "TRUE" : "FALSE", "<NULL>", "<NULL>", "<NULL>"});
+  }
+  return result;
+}
+
+}  // namespace caudal::sql

@@ -1,0 +1,48 @@
+#include "sql/window_spec.h"
+
+#include <fmt/format.h>
+
+namespace caudal::sql {
+
+Result<int64_t> IntervalMillis(const Expr& expr, SourceRange range, const SourceText& source,
+                               std::string_view what) {
+  if (expr.type.id() == TypeId::kIntervalYearMonth) {
+    return ErrorAt(source, range,
+                   fmt::format("{} must not be in months or years: their length varies", what));
+  }
+  const int64_t* millis = std::get_if<int64_t>(&expr.literal.data);
+  if (expr.kind != Expr::Kind::kLiteral || expr.type.id() != TypeId::kIntervalDayTime || millis == nullptr) {
+    return ErrorAt(source, range, fmt::format("{} must be a constant interval", what))
+        .Hint("write INTERVAL '5' MINUTE");
+  }
+  return *millis;
+}
+
+Status RequireTimeAttribute(const PlanBuilder& builder, const Relation& input, int column, SourceRange range,
+                            const SourceText& source, std::string_view function) {
+  const int time = builder.node(input.node).time_column;
+  if (column >= 0 && column == time) return Status();
+  std::string name = column >= 0 ? input.scope.columns[column].name : std::string(source.Slice(range));
+  Status status =
+      ErrorAt(source, range, fmt::format("{} needs a time attribute, and '{}' is none", function, name));
+  if (time >= 0 && time < input.scope.columns.size()) {
+    return std::move(status).Hint(
+        fmt::format("the time attribute here is '{}'", input.scope.columns[time].name));
+  }
+  return std::move(status).Hint(
+      "declare one with WATERMARK FOR in CREATE TABLE; joins and aggregates lose it");
+}
+
+Result<WindowSpec> MakeWindow(const Relation& input, int time_column, int64_t size, int64_t slide,
+                              int64_t offset, SourceRange range, const SourceText& source) {
+  if (size <= 0 || slide <= 0) return ErrorAt(source, range, "size and slide of a window must be positive");
+  WindowSpec window;
+  window.size = size;
+  window.slide = slide;
+  window.offset = offset;
+  window.time_column = time_column;
+  window.local_time_zone = input.scope.columns[time_column].type.id() == TypeId::kTimestampLtz;
+  return window;
+}
+
+}  // namespace caudal::sql

@@ -1,0 +1,25 @@
+// Window bounds from the arguments of TUMBLE and HOP, in a GROUP BY or as table functions.
+#pragma once
+
+#include "api/plan_node.h"
+#include "base/status.h"
+#include "expr/expr.h"
+#include "sql/parse/source_text.h"
+#include "sql/query_binder.h"
+#include "sql/scope.h"
+
+namespace caudal::sql {
+
+// Milliseconds of a constant INTERVAL DAY TO SECOND. `what` is for the message: "the size of TUMBLE".
+Result<int64_t> IntervalMillis(const Expr& expr, SourceRange range, const SourceText& source,
+                               std::string_view what);
+
+// User error unless the column is the input's time attribute.
+Status RequireTimeAttribute(const PlanBuilder& builder, const Relation& input, int column, SourceRange range,
+                            const SourceText& source, std::string_view function);
+
+// Size and slide must be positive; the column is the time attribute of the input.
+Result<WindowSpec> MakeWindow(const Relation& input, int time_column, int64_t size, int64_t slide,
+                              int64_t offset, SourceRange range, const SourceText& source);
+
+}  // namespace caudal::sql
