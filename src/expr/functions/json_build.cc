@@ -5,7 +5,7 @@
 
 #include "data/text/number_text.h"
 #include "data/text/time_text.h"
-#include "expr/functions/cast.h"
+#include "expr/cast/cast.h"
 #include "expr/functions/families.h"
 #include "expr/functions/json_text.h"
 #include "expr/functions/signature_pattern.h"

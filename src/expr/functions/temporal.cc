@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "data/text/time_text.h"
-#include "expr/functions/cast.h"
+#include "expr/cast/cast.h"
 #include "expr/functions/families.h"
 #include "expr/functions/interval_arithmetic.h"
 #include "expr/functions/signature_pattern.h"

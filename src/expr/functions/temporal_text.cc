@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "data/text/time_text.h"
-#include "expr/functions/cast.h"
+#include "expr/cast/cast.h"
 #include "expr/functions/date_pattern.h"
 #include "expr/functions/families.h"
 #include "expr/functions/signature_pattern.h"

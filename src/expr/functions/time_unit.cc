@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "data/text/time_text.h"
-#include "expr/functions/cast.h"
+#include "expr/cast/cast.h"
 #include "expr/functions/interval_arithmetic.h"
 #include "expr/kernel.h"
 #include "expr/type_rules.h"
@@ -124,14 +124,14 @@ int64_t UnitMillis(Unit unit) {
   }
 }
 
-int64_t RoundTo(int64_t value, int64_t unit, bool up) {
+int64_t RoundToUnit(int64_t value, int64_t unit, bool up) {
   return FloorDivide(up ? value + unit - 1 : value, unit) * unit;
 }
 
 // Months and longer: Flink finds the day by cutting toward zero.
 int64_t RoundTicks(Unit unit, int64_t ticks, int64_t per_second, bool up) {
   const int64_t millis = UnitMillis(unit);
-  if (millis > 0) return RoundTo(ticks, millis * (per_second / 1000), up);
+  if (millis > 0) return RoundToUnit(ticks, millis * (per_second / 1000), up);
   const int64_t per_day = per_second * kSecondsPerDay;
   return RoundDays(unit, FloorDivide(ticks, per_second / 1000) / kMillisPerDay, up) * per_day;
 }
@@ -206,7 +206,7 @@ ColumnPtr RoundToUnitKernel(KernelCall& call, bool up) {
   if (type.id() == TypeId::kTime) {
     const int64_t millis = UnitMillis(unit);
     return MapUnary<int32_t, int32_t>(call, [=](int32_t value) {
-      return static_cast<int32_t>(RoundTo(value, millis, up) % kMillisPerDay);
+      return static_cast<int32_t>(RoundToUnit(value, millis, up) % kMillisPerDay);
     });
   }
   const int64_t per_second = type.ticks_per_second();

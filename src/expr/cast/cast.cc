@@ -1,5 +1,5 @@
 // CAST and TRY_CAST: which casts there are, and their binding.
-#include "expr/functions/cast.h"
+#include "expr/cast/cast.h"
 
 #include <fmt/format.h>
 

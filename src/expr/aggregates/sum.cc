@@ -1,8 +1,8 @@
 // COUNT, SUM, AVG.
 #include "data/text/number_text.h"
+#include "expr/aggregates/accumulator.h"
+#include "expr/aggregates/bind.h"
 #include "expr/decimal_arithmetic.h"
-#include "expr/functions/aggregate_bind.h"
-#include "expr/functions/aggregate_state.h"
 #include "expr/type_rules.h"
 
 namespace caudal {

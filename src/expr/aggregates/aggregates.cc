@@ -1,6 +1,6 @@
 // The table of aggregates: the one visible list.
 #include "base/check.h"
-#include "expr/functions/aggregate_bind.h"
+#include "expr/aggregates/bind.h"
 
 namespace caudal {
 namespace {

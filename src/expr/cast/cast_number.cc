@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "data/text/number_text.h"
-#include "expr/functions/cast.h"
+#include "expr/cast/cast.h"
 #include "expr/physical_dispatch.h"
 
 namespace caudal {

@@ -1,6 +1,6 @@
 // Casts between DATE, TIME, TIMESTAMP and TIMESTAMP_LTZ.
 #include "data/text/time_text.h"
-#include "expr/functions/cast.h"
+#include "expr/cast/cast.h"
 
 namespace caudal {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "data/column_builder.h"
 #include "data/sketch/hyper_log_log.h"
-#include "expr/functions/aggregate_bind.h"
-#include "expr/functions/aggregate_state.h"
+#include "expr/aggregates/accumulator.h"
+#include "expr/aggregates/bind.h"
 #include "expr/physical_dispatch.h"
 #include "expr/type_rules.h"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "data/text/number_text.h"
-#include "expr/functions/aggregate_bind.h"
-#include "expr/functions/aggregate_state.h"
+#include "expr/aggregates/accumulator.h"
+#include "expr/aggregates/bind.h"
 #include "expr/physical_dispatch.h"
 #include "expr/type_rules.h"
 

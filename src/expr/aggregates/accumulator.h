@@ -1,6 +1,6 @@
 // What aggregates are written with: loops over the values of a batch, and the bytes of accumulators.
 //
-// For functions/aggregate_*.cc only. Encoded integers are little-endian, sizes are 4 bytes, as
+// For aggregates/*.cc only. Encoded integers are little-endian, sizes are 4 bytes, as
 // docs/formats/accumulators.md says; version 1 for ever.
 #pragma once
 

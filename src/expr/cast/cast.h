@@ -1,7 +1,7 @@
 // The parts of CAST, split by what they convert. Each turns call.args[0] into a column of call.expr.type; a
 // row that cannot be converted is reported and NULL.
 //
-// For functions/cast*.cc only. REQUIRES for all: IsCastAllowed(argument's type, call.expr.type).
+// For cast/*.cc only. REQUIRES for all: IsCastAllowed(argument's type, call.expr.type).
 #pragma once
 
 #include <string>

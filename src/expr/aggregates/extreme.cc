@@ -3,8 +3,8 @@
 #include <map>
 #include <string>
 
-#include "expr/functions/aggregate_bind.h"
-#include "expr/functions/aggregate_state.h"
+#include "expr/aggregates/accumulator.h"
+#include "expr/aggregates/bind.h"
 #include "expr/physical_dispatch.h"
 #include "expr/type_rules.h"
 

@@ -1,4 +1,4 @@
-// The binders behind the table of aggregates, one for each file functions/aggregate_*.cc.
+// The binders behind the table of aggregates, one for each file aggregates/*.cc.
 #pragma once
 
 #include "expr/aggregate_function.h"
