@@ -503,7 +503,10 @@ void Coordinator::Fail(Status status) {
 void Coordinator::Finish(Status status) {
   if (finished_) return;
   finished_ = true;
-  for (const std::unique_ptr<Task>& task : parts_.graph->tasks()) task->Cancel();
+  for (const std::unique_ptr<Task>& task : parts_.graph->tasks()) {
+    task->Cancel();
+    parts_.executor->Wake(task.get());  // to show where it stopped
+  }
   parts_.finished(std::move(status), schema_changed_);
 }
 

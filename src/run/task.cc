@@ -47,7 +47,7 @@ Runnable::Outcome Task::Run() {
 }
 
 void Task::Park(int64_t now) {
-  if (now >= publish_at_) Publish();
+  if (now >= publish_at_ || cancelled_) Publish();
   if (cancelled_) return;
   const bool waits =
       std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->waits_for_room(); });

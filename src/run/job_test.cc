@@ -1,0 +1,365 @@
+#include "run/job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/fault_point.h"
+#include "connect/collect/collect_connector.h"
+#include "connect/feed/feed_connector.h"
+#include "fs/memory_file_system.h"
+#include "run/schedule/pool_executor.h"
+#include "run/schedule/seeded_executor.h"
+
+namespace caudal {
+namespace {
+
+using ::testing::HasSubstr;
+
+TableColumn Column(std::string name, Type type) {
+  TableColumn column;
+  column.name = std::move(name);
+  column.type = std::move(type);
+  return column;
+}
+
+Type BigInt(bool nullable) { return Type(TypeId::kBigInt, nullable); }
+
+// clicks(k BIGINT NOT NULL, ts TIMESTAMP(3)) → DEDUPLICATE BY k → out(k, ts).
+Plan MakePlan(int parallelism, int64_t retain = 60'000, const std::string& operator_id = "out/dedup/1") {
+  Plan plan;
+  plan.query = "out";
+  plan.parallelism = parallelism;
+  Table clicks;
+  clicks.name = "clicks";
+  clicks.columns = {Column("k", BigInt(false)), Column("ts", Type::Timestamp(3))};
+  clicks.watermark = WatermarkSpec{1, Expr::Column(1, "ts", Type::Timestamp(3))};
+  clicks.options = {{"connector", "feed"}, {"caudal.max-future-skew", "0 s"}};
+  PlanNode scan;
+  scan.id = "clicks";
+  scan.schema.fields = {
+      {"k", BigInt(false)}, {"ts", Type::Timestamp(3)}, {std::string(kClockColumn), BigInt(false)}};
+  ScanNode payload;
+  payload.table = clicks;
+  payload.columns = {0, 1};
+  scan.payload = payload;
+  PlanNode dedup;
+  dedup.id = operator_id;
+  dedup.schema = scan.schema;
+  dedup.inputs = {{0, {parallelism > 1 ? Exchange::Kind::kHash : Exchange::Kind::kChain, {0}}}};
+  dedup.payload = DeduplicateNode{{0}, 1, 2, retain};
+  PlanNode sink;
+  sink.id = "out";
+  sink.inputs = {{1, {}}};
+  Table out;
+  out.name = "out";
+  out.columns = {Column("k", BigInt(false)), Column("ts", Type::Timestamp(3))};
+  out.options = {{"connector", "collect"}};
+  sink.payload = SinkNode{out, {}};
+  plan.nodes = {scan, dedup, sink};
+  return plan;
+}
+
+class JobTest : public ::testing::Test {
+ protected:
+  ~JobTest() override { Faults::Disarm(); }
+
+  JobOptions Options() {
+    JobOptions options;
+    options.env = &env_;
+    options.files = &files_;
+    options.executor = &executor_;
+    options.connectors = connectors_;
+    options.pipeline = "p";
+    options.state_root = "state";
+    options.steps = 1;
+    return options;
+  }
+  std::unique_ptr<Job> Start(Plan plan) {
+    auto job = Job::Start(std::move(plan), Options());
+    EXPECT_TRUE(job.ok()) << job.status().ToString();
+    return job.ok() ? std::move(*job) : nullptr;
+  }
+  void Feed(int64_t key, int64_t millis) {
+    FeedRow row;
+    row.values = {key < 0 ? Value() : Value(key), Value(millis * 1000)};
+    feeds_.Get("clicks")->Push(0, row);
+  }
+  // Runs `job` for `millis` of its time.
+  void Run(Job& job, int64_t millis = 100) {
+    job.Poll();
+    for (int64_t i = 0; i < millis && !job.finished(); i += 10) {
+      executor_.RunUntilIdle(100'000);
+      env_.Advance(10'000);
+    }
+  }
+  void Checkpoint(Job& job) {
+    Run(job);
+    job.TriggerCheckpoint();
+    Run(job);
+  }
+  std::vector<int64_t> Keys() {
+    std::vector<int64_t> keys;
+    for (const Change& change : collected_.Get("out")->Committed()) {
+      keys.push_back(std::get<int64_t>(change.values[0].data));
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  }
+
+  ManualEnv env_{1'800'000'000'000'000};
+  MemoryFileSystem files_{&env_};
+  SeededExecutor executor_{&env_, 7};
+  FeedRegistry feeds_;
+  CollectRegistry collected_;
+  FeedConnector feed_{&feeds_};
+  CollectConnector collect_{&collected_};
+  const Connector* list_[2] = {&feed_, &collect_};
+  std::span<const Connector* const> connectors_{list_};
+};
+
+TEST_F(JobTest, ACrashLosesNothingAndDoublesNothing) {
+  auto job = Start(MakePlan(1));
+  Feed(1, 1000);
+  Feed(2, 2000);
+  Checkpoint(*job);
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1, 2}));
+  Feed(3, 3000);
+  Run(*job);
+  job.reset();  // as kill -9
+  job = Start(MakePlan(2));
+  Feed(1, 4000);
+  Checkpoint(*job);
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1, 2, 3}));
+  const JobProgress progress = job->progress();
+  EXPECT_EQ(progress.generation, 2);
+  EXPECT_EQ(progress.checkpoints.nodes[1].fates[0].name, "");
+  EXPECT_EQ(progress.checkpoints.nodes[1].fates[0].rows, 1);  // the duplicate
+  EXPECT_EQ(progress.checkpoints.nodes[0].rows_out, 4);
+}
+
+TEST_F(JobTest, ABrokenContractStopsWithItsPlace) {
+  auto job = Start(MakePlan(1));
+  Feed(1, 1000);
+  Feed(-1, 2000);
+  Run(*job);
+  ASSERT_TRUE(job->finished());
+  const Status status = job->Wait();
+  EXPECT_EQ(status.domain(), Domain::kData);
+  EXPECT_EQ(status.message(), "column 'k' is NULL but declared NOT NULL");
+  EXPECT_THAT(status.ToString(), HasSubstr("of source 'clicks'"));
+  EXPECT_THAT(status.ToString(), HasSubstr("hint: set 'caudal.errors' = 'dead-letter'"));
+  EXPECT_TRUE(Keys().empty());
+}
+
+TEST_F(JobTest, BadRowsGoToTheDeadLetters) {
+  Plan plan = MakePlan(1);
+  Table dead;
+  dead.name = "dead";
+  dead.columns = {Column("error_class", Type::String()), Column("offset", BigInt(true))};
+  dead.options = {{"connector", "collect"}};
+  plan.dead_letter = DeadLetter{dead};
+  auto job = Start(plan);
+  Feed(1, 5000);
+  Feed(-1, 2000);
+  FeedRow malformed;
+  malformed.malformed = RejectedRecord{0, "{", "malformed", "unexpected end"};
+  feeds_.Get("clicks")->Push(0, malformed);
+  Feed(2, 4000);  // late
+  Checkpoint(*job);
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
+  std::vector<std::string> classes;
+  for (const Change& change : collected_.Get("dead")->Committed()) {
+    classes.push_back(std::get<std::string>(change.values[0].data));
+  }
+  EXPECT_THAT(classes, ::testing::UnorderedElementsAre("contract", "malformed", "late"));
+}
+
+TEST_F(JobTest, ASavepointEndsItAndItGoesOn) {
+  auto job = Start(MakePlan(2));
+  Feed(1, 1000);
+  Run(*job);
+  job->Stop(Job::StopKind::kSavepoint);
+  Run(*job);
+  ASSERT_TRUE(job->finished());
+  EXPECT_TRUE(job->Wait().ok()) << job->Wait().ToString();
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
+  job.reset();
+  job = Start(MakePlan(1));
+  Feed(2, 2000);
+  Checkpoint(*job);
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1, 2}));
+}
+
+TEST_F(JobTest, TheEndOfTheInputIsTheLastEpoch) {
+  auto job = Start(MakePlan(2));
+  Feed(1, 1000);
+  feeds_.EndAll();
+  Run(*job);
+  ASSERT_TRUE(job->finished());
+  EXPECT_TRUE(job->Wait().ok()) << job->Wait().ToString();
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
+  executor_.RunUntilIdle();
+  EXPECT_EQ(job->progress().operators[1].watermark.event, Watermark::kEnd);
+}
+
+TEST_F(JobTest, AFailedPrepareAbandonsTheEpochNotTheQuery) {
+  auto job = Start(MakePlan(1));
+  Feed(1, 1000);
+  Faults::Arm(FaultPoint::sink_prepare_before, FaultAction::kError);
+  Checkpoint(*job);
+  EXPECT_FALSE(job->finished());
+  EXPECT_EQ(job->progress().checkpoints.abandoned, 1);
+  Run(*job, 1000);
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
+  EXPECT_TRUE(job->progress().checkpoints.last_failure.ok());
+}
+
+TEST_F(JobTest, ACommitWithoutAnswerIsRepeated) {
+  auto job = Start(MakePlan(1));
+  collected_.Get("out")->Refuse(CommitOutcome::kUnknown, 3);
+  Feed(1, 1000);
+  Checkpoint(*job);
+  Run(*job, 2000);
+  EXPECT_FALSE(job->finished());
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
+}
+
+TEST_F(JobTest, ARefusedCommitStopsAndKeepsTheEpoch) {
+  auto job = Start(MakePlan(1));
+  collected_.Get("out")->Refuse(CommitOutcome::kRefused, 1);
+  Feed(1, 1000);
+  Checkpoint(*job);
+  ASSERT_TRUE(job->finished());
+  EXPECT_THAT(job->Wait().ToString(), HasSubstr("hint: the epoch is kept in the checkpoint"));
+  EXPECT_TRUE(Keys().empty());
+  job.reset();
+  job = Start(MakePlan(1));  // repeats it
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
+}
+
+TEST_F(JobTest, AChangedPlanIsRefused) {
+  auto job = Start(MakePlan(1));
+  Feed(1, 1000);
+  Checkpoint(*job);
+  job.reset();
+  const auto changed = Job::Start(MakePlan(1, 90'000), Options());
+  ASSERT_FALSE(changed.ok());
+  EXPECT_THAT(changed.status().message(), HasSubstr("'out/dedup/1' has changed since the checkpoint"));
+  const auto renamed = Job::Start(MakePlan(1, 60'000, "out/dedup/2"), Options());
+  ASSERT_FALSE(renamed.ok());
+  EXPECT_THAT(renamed.status().ToString(), HasSubstr("hint: start with --allow 'out/dedup/1'"));
+  JobOptions allowing = Options();
+  allowing.allow_dropped = {"out/dedup/1"};
+  const auto allowed = Job::Start(MakePlan(1, 60'000, "out/dedup/2"), allowing);
+  ASSERT_TRUE(allowed.ok()) << allowed.status().ToString();
+  EXPECT_EQ((*allowed)->generation(), 2);  // refusals claimed nothing
+  EXPECT_THAT((*allowed)->warnings(), ::testing::ElementsAre("'out/dedup/2' is new and begins empty"));
+}
+
+TEST_F(JobTest, ASecondInstanceTakesOver) {
+  auto first = Start(MakePlan(1));
+  Feed(1, 1000);
+  Checkpoint(*first);
+  auto second = Start(MakePlan(1));
+  Feed(2, 2000);
+  first->TriggerCheckpoint();
+  Run(*first);
+  ASSERT_TRUE(first->finished());
+  EXPECT_THAT(first->Wait().message(), HasSubstr("was taken over by a newer start"));
+  Checkpoint(*second);
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1, 2}));
+}
+
+// KF-34: a checkpoint that is gone must not make every commit look old.
+TEST_F(JobTest, AfterALostCheckpointCommitsAreSeen) {
+  auto job = Start(MakePlan(1));
+  for (int64_t i = 1; i < 6; ++i) {
+    Feed(i, i * 1000);
+    Checkpoint(*job);
+  }
+  job.reset();
+  for (const std::string& path : files_.Paths()) ASSERT_TRUE(files_.Remove(path).ok());
+  job = Start(MakePlan(1));
+  Feed(6, 6000);
+  Checkpoint(*job);
+  EXPECT_EQ(Keys().size(), 5u + 6u);  // read again from the start, and visible
+}
+
+TEST_F(JobTest, AnOlderCheckpointThanTheTargetIsRefused) {
+  auto job = Start(MakePlan(1));
+  Feed(1, 1000);
+  Checkpoint(*job);
+  Feed(2, 2000);
+  Checkpoint(*job);
+  job.reset();
+  files_.Overwrite("state/p/out/manifest-1-2", "damaged");
+  const auto older = Job::Start(MakePlan(1), Options());
+  ASSERT_FALSE(older.ok());
+  EXPECT_THAT(older.status().message(),
+              HasSubstr("has already committed epoch 1-2, and the newest whole checkpoint is 1-1"));
+}
+
+TEST_F(JobTest, OverItsMemoryItStopsWithTheWayOut) {
+  Plan plan = MakePlan(1);
+  plan.settings["caudal.memory-limit"] = "1 kb";
+  plan.settings["execution.checkpointing.interval"] = "50 ms";
+  auto job = Start(plan);
+  Feed(1, 1000);
+  Run(*job, 5000);
+  ASSERT_TRUE(job->finished());
+  EXPECT_THAT(job->Wait().ToString(), HasSubstr("hint: raise 'caudal.memory-limit'"));
+}
+
+TEST_F(JobTest, AnEphemeralJobCommitsOnceAtTheEnd) {
+  JobOptions options = Options();
+  options.state_root.clear();
+  Feed(1, 1000);
+  Feed(2, 2000);
+  auto job = Job::Start(MakePlan(2), options);
+  ASSERT_TRUE(job.ok()) << job.status().ToString();
+  Run(**job, 60'000);
+  EXPECT_TRUE(Keys().empty());
+  feeds_.EndAll();
+  Run(**job);
+  EXPECT_TRUE((*job)->finished());
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1, 2}));
+  EXPECT_TRUE(files_.Paths().empty());
+}
+
+TEST_F(JobTest, ThreadsRunItToTheSameEnd) {
+  for (int round = 0; round < 3; ++round) {
+    FeedRegistry feeds;
+    CollectRegistry collected;
+    FeedConnector feed(&feeds);
+    CollectConnector collect(&collected);
+    const Connector* list[] = {&feed, &collect};
+    MemoryFileSystem files(Env::Real());
+    PoolExecutor pool(Env::Real(), 3, 2);
+    Plan plan = MakePlan(2);
+    plan.settings["execution.checkpointing.interval"] = "5 ms";
+    JobOptions options;
+    options.env = Env::Real();
+    options.files = &files;
+    options.executor = &pool;
+    options.connectors = list;
+    options.state_root = "state";
+    auto job = Job::Start(plan, options);
+    ASSERT_TRUE(job.ok()) << job.status().ToString();
+    constexpr int64_t kRows = 20'000;
+    for (int64_t i = 0; i < kRows; ++i) {
+      FeedRow row;
+      row.values = {Value(i / 2), Value(i * 1000)};
+      feeds.Get("clicks")->Push(0, row);
+      if (i % 4000 == 0) (*job)->progress();
+    }
+    feeds.EndAll();
+    (*job)->Poll();
+    const Status status = (*job)->Wait();
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(collected.Get("out")->committed_count(), static_cast<size_t>(kRows / 2));
+    EXPECT_GE((*job)->progress().checkpoints.committed, 1);
+  }
+}
+
+}  // namespace
+}  // namespace caudal
