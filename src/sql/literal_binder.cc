@@ -80,7 +80,7 @@ Result<Expr> BindTime(const Literal& literal, SourceRange range, const SourceTex
     return ErrorAt(source, range, fmt::format("'{}' is not a TIME", text)).Hint("write TIME '10:11:12'");
   }
   int64_t ticks = 0;
-  if (text.size() >= 19 && ParseTimestamp(text, precision, &ticks)) {
+  if (ParseTimestampIn(TimestampForm::kSql, text, precision, &ticks)) {
     return Constant(Type::Timestamp(precision), Value(ticks), range, source);
   }
   return ErrorAt(source, range, fmt::format("'{}' is not a TIMESTAMP", text))

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "sql/create_table.h"
+#include "sql/explain.h"
 #include "sql/insert_binder.h"
 #include "sql/parse/parser.h"
-#include "sql/physical/explain.h"
 #include "sql/physical/optimize.h"
 #include "sql/physical/settings.h"
 #include "sql/query_binder.h"

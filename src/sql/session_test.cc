@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sql/physical/explain.h"
+#include "sql/explain.h"
 
 namespace caudal::sql {
 namespace {

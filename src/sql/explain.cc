@@ -1,4 +1,4 @@
-#include "sql/physical/explain.h"
+#include "sql/explain.h"
 
 #include <fmt/format.h>
 
