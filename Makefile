@@ -58,6 +58,15 @@ fuzz: ## fuzz every parser, FUZZ_SECONDS=60 each; tools/fuzz says more (keep, co
 	@tools/setup fuzz
 	@tools/fuzz $(FUZZ_SECONDS)
 
+SEEDS ?= 200000
+.PHONY: simulate
+simulate: ## live SEEDS=200000 seeded lives of a query with crashes, then show that planted faults are caught
+	@tools/setup test
+	@cmake --preset release > build/configure.log || { cat build/configure.log; exit 1; }
+	@ninja -C build/release caudal_simulate
+	@build/release/src/run/simulation/caudal_simulate --seeds $(SEEDS) --processes $(JOBS)
+	@tools/planted-faults
+
 .PHONY: bench
 bench: build ## time the stages one by one, release preset; BENCH=data runs one
 	@ninja -C build/release benches
