@@ -30,6 +30,13 @@ Result<TextChange> ParseChange(const std::string& line) {
   return change;
 }
 
+// BYTES are shown as x'6162'.
+std::string HexText(std::string_view bytes) {
+  std::string text = "x'";
+  for (char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return text + "'";
+}
+
 std::map<std::string, std::vector<std::string>> ByKey(const std::vector<TextChange>& changes,
                                                       const std::vector<int>& key) {
   std::map<std::string, std::vector<std::string>> by_key;
@@ -52,6 +59,10 @@ Status AppendChanges(const Chunk& chunk, const Schema& schema, const EvaluatorOp
   RowErrors errors;
   std::vector<ColumnPtr> texts;
   for (int i = 0; i < schema.size(); ++i) {
+    if (schema[i].type.is_binary()) {
+      texts.push_back(chunk.column(i));
+      continue;
+    }
     ASSIGN_OR_RETURN(Expr text, BindCast(Expr::Column(i, schema[i].name, schema[i].type), Type::String()));
     texts.push_back(evaluator.Eval(text, chunk, chunk.rows(), errors));
   }
@@ -59,9 +70,11 @@ Status AppendChanges(const Chunk& chunk, const Schema& schema, const EvaluatorOp
   const RowSet rows = chunk.rows();
   for (int32_t i = 0; i < rows.count; ++i) {
     TextChange change{chunk.kind(rows[i]), {}};
-    for (const ColumnPtr& text : texts) {
-      const ColumnView<StringView> view(*text);
-      change.cells.push_back(view.IsNull(rows[i]) ? "<NULL>" : EscapeCell(view[rows[i]].view()));
+    for (size_t c = 0; c < texts.size(); ++c) {
+      const ColumnView<StringView> view(*texts[c]);
+      const std::string_view text = view[rows[i]].view();
+      const bool binary = schema[static_cast<int>(c)].type.is_binary();
+      change.cells.push_back(view.IsNull(rows[i]) ? "<NULL>" : binary ? HexText(text) : EscapeCell(text));
     }
     out->push_back(std::move(change));
   }

@@ -346,7 +346,8 @@ Status Player::OnMetric(const TestBlock& block) {
   const std::string fate = metric.substr(5, metric.find('{') - 5);
   const std::string name = label("name");
   int64_t rows = 0;
-  for (const OperatorProgress& node : found->second.job->progress().operators) {
+  // As of the manifest that Settle has just waited for.
+  for (const NodeState& node : found->second.job->progress().checkpoints.nodes) {
     for (const CountedFate& counted : node.fates) {
       if (counted.fate == fate && (name.empty() || counted.name == name)) rows += counted.rows;
     }
@@ -362,7 +363,8 @@ Status Player::OnWatermark(const TestBlock& block) {
     const JobProgress progress = pipeline.job->progress();
     for (size_t i = 0; i < plan.nodes.size(); ++i) {
       const auto* scan = plan.nodes[i].as<ScanNode>();
-      if (scan != nullptr && scan->table.name == block.words[1]) watermark = progress.operators[i].watermark;
+      if (scan != nullptr && scan->table.name == block.words[1])
+        watermark = progress.checkpoints.nodes[i].watermark;
     }
   }
   Schema schema{{{"watermark", Type::Timestamp(3)}}};
