@@ -6,8 +6,8 @@
 
 namespace caudal {
 
-FileQueue::FileQueue(FileSystem* files, Env* env, int split, FilePosition position)
-    : files_(files), env_(env), split_(split), position_(std::move(position)) {
+FileQueue::FileQueue(FileSystem* files, Env* env, int split, bool counts_bytes, FilePosition position)
+    : files_(files), env_(env), split_(split), counts_bytes_(counts_bytes), position_(std::move(position)) {
   if (position_.done) last_ = position_.file;
 }
 
@@ -22,7 +22,7 @@ Status FileQueue::CheckPosition(const ListedFile* found) const {
   if (position_.identity != 0 && identity != 0 && identity != position_.identity) {
     return broken("was replaced by another file while it was being read");
   }
-  if (found->info.size < position_.offset) {
+  if (counts_bytes_ && found->info.size < position_.offset) {
     return broken(fmt::format("has {} bytes, fewer than the {} that were read of it", found->info.size,
                               position_.offset));
   }

@@ -20,7 +20,8 @@ namespace caudal {
 class FileQueue {
  public:
   // Goes on at `position`, whose root and splits say what to list. `split`: which share of the names.
-  FileQueue(FileSystem* files, Env* env, int split, FilePosition position);
+  // `counts_bytes`: so does the position's offset.
+  FileQueue(FileSystem* files, Env* env, int split, bool counts_bytes, FilePosition position);
 
   // Lists the folder. External error if that fails; Data error if the file of the position is gone, shorter
   // than what was read of it, or another file.
@@ -43,6 +44,7 @@ class FileQueue {
   FileSystem* files_;
   Env* env_;
   int split_;
+  bool counts_bytes_;
   FilePosition position_;  // where it all began
   std::string last_;       // name of the last file that Next gave, or that is done
   bool started_ = false;   // the folder was listed

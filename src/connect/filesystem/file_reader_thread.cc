@@ -136,6 +136,11 @@ Status FileReaderThread::ReadRecords(const ListedFile& file, int64_t offset) {
 Status FileReaderThread::ReadParquet(const ListedFile& file, int64_t first_row) {
   ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> opened, options_.files->Open(file.info.path));
   ASSIGN_OR_RETURN(std::unique_ptr<ParquetReader> reader, ParquetReader::Open(opened.get(), file.info.path));
+  if (reader->rows() < first_row) {
+    return Status::Data(fmt::format("it has {} rows, fewer than the {} that were read of it", reader->rows(),
+                                    first_row))
+        .Hint("put the file back as it was, or start again with a new checkpoint");
+  }
   RETURN_IF_ERROR(reader->Project(options_.parquet_schema, first_row));
   for (int64_t row = first_row;;) {
     ASSIGN_OR_RETURN(Chunk chunk, reader->Next());

@@ -1,0 +1,224 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/fault_point.h"
+#include "connect/filesystem/filesystem_connector.h"
+#include "data/column_builder.h"
+#include "format/parquet_reader.h"
+
+namespace caudal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class NoRejects : public SinkRejects {
+ public:
+  void Reject(const Chunk&, RowSet, std::string) override { FAIL(); }
+};
+
+class FilesystemSinkTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/caudal-sink-XXXXXX";
+    folder_ = mkdtemp(name);
+    table_.name = "t";
+    const auto column = [](std::string name, Type type) {
+      TableColumn made;
+      made.name = std::move(name);
+      made.type = std::move(type);
+      return made;
+    };
+    table_.columns = {column("hour", Type(TypeId::kInt)), column("a", Type(TypeId::kBigInt)),
+                      column("s", Type::String())};
+    table_.options = {{"connector", "filesystem"}, {"path", folder_ + "/out"}, {"format", "json"}};
+    table_.partition_keys = {0};
+  }
+  void TearDown() override {
+    Faults::Disarm();
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::unique_ptr<Sink> MakeSink(int64_t generation = 1, std::string query = "p/q") {
+    ConnectorContext context;
+    context.query = std::move(query);
+    context.generation = generation;
+    auto sink = connector_.MakeSink(table_, context);
+    EXPECT_TRUE(sink.ok()) << sink.status().ToString();
+    return sink.ok() ? std::move(sink).value() : nullptr;
+  }
+  // `rows` rows whose hour is number % hours.
+  static Chunk Rows(int64_t first, int rows, int hours) {
+    ColumnBuilder hour(Type(TypeId::kInt)), a(Type(TypeId::kBigInt)), s(Type::String());
+    for (int64_t i = first; i < first + rows; ++i) {
+      if (i % 10 == 9) {
+        hour.AppendNull();
+      } else {
+        hour.Append<int32_t>(static_cast<int32_t>(i % hours));
+      }
+      a.Append<int64_t>(i);
+      s.AppendString("text " + std::to_string(i % 3));
+    }
+    return Chunk({hour.Finish(), a.Finish(), s.Finish()}, rows);
+  }
+  // Relative names of all files, hidden ones too.
+  std::vector<std::string> Files() {
+    std::set<std::string> names;
+    if (!std::filesystem::exists(folder_ + "/out")) return {};
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ + "/out")) {
+      if (entry.is_regular_file())
+        names.insert(std::filesystem::relative(entry.path(), folder_ + "/out").string());
+    }
+    return {names.begin(), names.end()};
+  }
+  std::string Text(const std::string& name) {
+    return *FileSystem::Local()->ReadAll(folder_ + "/out/" + name);
+  }
+  int64_t ParquetRows() {
+    int64_t rows = 0;
+    for (const std::string& name : Files()) {
+      auto file = FileSystem::Local()->Open(folder_ + "/out/" + name);
+      auto reader = ParquetReader::Open(file->get(), name);
+      EXPECT_TRUE(reader.ok()) << reader.status().ToString();
+      rows += (*reader)->rows();
+    }
+    return rows;
+  }
+
+  std::string folder_;
+  Table table_;
+  FilesystemConnector connector_;
+  NoRejects rejects_;
+};
+
+TEST_F(FilesystemSinkTest, FilesAppearWithTheirEpochOnceHoweverOftenItIsCommitted) {
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  ASSERT_TRUE(writer->Write(Rows(0, 10, 2), rejects_).ok());
+  auto sealed = std::move(writer->Seal({1, 7})).value();
+  auto committable = sealed->Prepare();
+  ASSERT_TRUE(committable.ok()) << committable.status().ToString();
+  EXPECT_EQ(committable->rows_added, 10);
+  for (const std::string& name : Files()) EXPECT_THAT(name, HasSubstr("/.caudal-p_q-"));
+
+  // Another process repeats it, with what the manifest kept and nothing else.
+  for (int i = 0; i < 3; ++i) {
+    auto fresh = MakeSink(1 + i);
+    auto other = std::move(fresh->MakeCommitter()).value();
+    EXPECT_EQ(other->Commit({1, 7}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+    ASSERT_TRUE(other->RemoveLeftovers().ok());
+    EXPECT_THAT(Files(), ElementsAre("hour=0/part-p_q-1-7-0-0.json", "hour=1/part-p_q-1-7-0-1.json",
+                                     "hour=__DEFAULT_PARTITION__/part-p_q-1-7-0-2.json"));
+  }
+  EXPECT_EQ(Text("hour=__DEFAULT_PARTITION__/part-p_q-1-7-0-2.json"), "{\"a\":9,\"s\":\"text 0\"}\n");
+  EXPECT_EQ(Text("hour=1/part-p_q-1-7-0-1.json").substr(0, 22), "{\"a\":1,\"s\":\"text 1\"}\n{");
+}
+
+TEST_F(FilesystemSinkTest, WhatACrashLeftIsRemovedAndALostEpochIsNamed) {
+  auto old_sink = MakeSink(1);
+  auto old_writer = std::move(old_sink->MakeWriter(0)).value();
+  ASSERT_TRUE(old_writer->Write(Rows(0, 10, 2), rejects_).ok());
+  auto zombie = std::move(old_writer->Seal({1, 1})).value();
+  auto committable = zombie->Prepare();
+  auto foreign_sink = MakeSink(1, "p/other");
+  auto foreign = std::move(foreign_sink->MakeWriter(0)).value();
+  ASSERT_TRUE(foreign->Write(Rows(0, 1, 1), rejects_).ok());
+  auto foreign_sealed = std::move(foreign->Seal({1, 1})).value();
+  ASSERT_TRUE(foreign_sealed->Prepare().ok());
+
+  auto sink = MakeSink(2);
+  auto committer = std::move(sink->MakeCommitter()).value();
+  ASSERT_TRUE(committer->RemoveLeftovers().ok());
+  ASSERT_EQ(Files().size(), 1u) << "another query's files stay";
+  EXPECT_THAT(Files()[0], HasSubstr("hour=0/.caudal-p_other-"));
+  const CommitResult result = committer->Commit({1, 1}, std::span(&*committable, 1));
+  EXPECT_EQ(result.outcome, CommitOutcome::kLost);
+  EXPECT_THAT(result.status.message(), HasSubstr("is gone"));
+}
+
+TEST_F(FilesystemSinkTest, ACommitThatFailsInTheMiddleIsFinishedByTheNext) {
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  ASSERT_TRUE(writer->Write(Rows(0, 30, 3), rejects_).ok());
+  auto sealed = std::move(writer->Seal({1, 1})).value();
+  auto committable = sealed->Prepare();
+  auto committer = std::move(sink->MakeCommitter()).value();
+  Faults::Arm(FaultPoint::disk_rename, FaultAction::kError, 3);
+  EXPECT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kUnknown);
+  Faults::Disarm();
+  EXPECT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+  for (const std::string& name : Files()) EXPECT_THAT(name, HasSubstr("/part-"));
+  EXPECT_EQ(Files().size(), 4u);
+}
+
+TEST_F(FilesystemSinkTest, AFullDiskCostsTheEpochAPauseNotItsRows) {
+  for (const char* format : {"json", "parquet"}) {
+    table_.options["format"] = format;
+    table_.options["path"] = folder_ + "/out/" + format;
+    auto sink = MakeSink();
+    auto writer = std::move(sink->MakeWriter(0)).value();
+    Faults::Arm(FaultPoint::disk_write, FaultAction::kError, 1, 1'000'000);
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(writer->Write(Rows(i * 4000, 4000, 2), rejects_).ok());
+    auto sealed = std::move(writer->Seal({1, 1})).value();
+    const Status full = sealed->Prepare().status();
+    ASSERT_FALSE(full.ok());
+    EXPECT_EQ(full.retry(), Retry::kBackoff);
+    ASSERT_TRUE(writer->Write(Rows(0, 10, 2), rejects_).ok());
+    Faults::Disarm();
+    auto committable = sealed->Prepare();
+    ASSERT_TRUE(committable.ok()) << committable.status().ToString();
+    EXPECT_EQ(committable->rows_added, 400'000);
+  }
+}
+
+TEST_F(FilesystemSinkTest, ParquetRollsKeepsFewFilesOpenAndCountsFromTheFooters) {
+  table_.options["format"] = "parquet";
+  table_.options["caudal.sink.max-open-files"] = "2";
+  table_.options["sink.rolling-policy.file-size"] = "1mb";
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(3)).value();
+  for (int i = 0; i < 60; ++i)
+    ASSERT_TRUE(writer->Write(Rows(i * 4000, 4000, i < 30 ? 1 : 5), rejects_).ok());
+  EXPECT_GT(writer->buffered_bytes(), 0);
+  auto sealed = std::move(writer->Seal({1, 1})).value();
+  EXPECT_EQ(writer->buffered_bytes(), 0);
+  auto committable = sealed->Prepare();
+  ASSERT_TRUE(committable.ok()) << committable.status().ToString();
+  EXPECT_EQ(committable->rows_added, 240'000);
+  EXPECT_GT(committable->bytes, 0);
+  auto committer = std::move(sink->MakeCommitter()).value();
+  ASSERT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(ParquetRows(), 240'000);
+  EXPECT_GT(Files().size(), 6u);
+}
+
+TEST_F(FilesystemSinkTest, AnEpochWithoutRowsLeavesNothing) {
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  auto sealed = std::move(writer->Seal({1, 1})).value();
+  auto committable = sealed->Prepare();
+  ASSERT_TRUE(committable.ok());
+  EXPECT_EQ(committable->rows_added, 0);
+  auto committer = std::move(sink->MakeCommitter()).value();
+  EXPECT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+  EXPECT_TRUE(Files().empty());
+}
+
+TEST_F(FilesystemSinkTest, WhatCannotBeIsRefused) {
+  table_.options["format"] = "raw";
+  EXPECT_EQ(connector_.MakeSink(table_, {}).status().message(), "format 'raw' is not known here");
+  table_.options["format"] = "json";
+  table_.primary_key = {1};
+  EXPECT_EQ(connector_.MakeSink(table_, {}).status().message(), "table 't': files have no primary key");
+  table_.primary_key = {};
+  table_.columns[0].type = Type(TypeId::kDouble);
+  EXPECT_EQ(connector_.MakeSink(table_, {}).status().message(),
+            "table 't' cannot be PARTITIONED BY 'hour' of type DOUBLE");
+}
+
+}  // namespace
+}  // namespace caudal

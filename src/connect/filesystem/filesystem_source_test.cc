@@ -1,0 +1,291 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "connect/filesystem/filesystem_connector.h"
+#include "connect/filesystem/partition_path.h"
+#include "data/value.h"
+#include "format/parquet_writer.h"
+
+namespace caudal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TableColumn Physical(std::string name, Type type) {
+  TableColumn column;
+  column.name = std::move(name);
+  column.type = std::move(type);
+  return column;
+}
+
+class FilesystemSourceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/caudal-source-XXXXXX";
+    folder_ = mkdtemp(name);
+    table_.name = "t";
+    table_.columns = {Physical("a", Type(TypeId::kInt))};
+    table_.options = {{"connector", "filesystem"}, {"path", folder_ + "/in"}, {"format", "json"}};
+    std::filesystem::create_directories(folder_ + "/in");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // A finished file, as by rename.
+  void Put(const std::string& name, const std::string& text) {
+    const std::string path = folder_ + "/in/" + name;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    ASSERT_TRUE(*FileSystem::Local()->CreateIfAbsent(path, text));
+  }
+  std::unique_ptr<Source> MakeSource() {
+    ReadRequest request;
+    for (size_t i = 0; i < table_.columns.size(); ++i) {
+      request.schema.fields.push_back({table_.columns[i].name, table_.columns[i].type});
+      request.columns.push_back(static_cast<int>(i));
+    }
+    for (const Field& field : hidden_) request.schema.fields.push_back(field);
+    auto source = connector_.MakeSource(table_, request, {});
+    EXPECT_TRUE(source.ok()) << source.status().ToString();
+    return source.ok() ? std::move(source).value() : nullptr;
+  }
+  // What a reader gives next that is not NothingYet.
+  static Result<Poll> NextNews(SplitReader* reader) {
+    for (int i = 0; i < 20'000; ++i) {
+      auto poll = reader->Next();
+      if (!poll.ok() || !std::holds_alternative<NothingYet>(*poll)) return poll;
+      std::this_thread::yield();
+    }
+    return Status::Internal("nothing came");
+  }
+  struct Read {
+    std::vector<std::vector<Value>> rows;
+    std::vector<RejectedRecord> rejected;
+    Status status;
+  };
+  // All that one reader gives until it ends or fails; `polls`: at most so many.
+  static Read ReadOn(SplitReader* reader, int polls = 1'000'000) {
+    Read read;
+    for (int i = 0; i < polls; ++i) {
+      auto poll = NextNews(reader);
+      if (!poll.ok()) {
+        read.status = poll.status();
+        break;
+      }
+      if (std::holds_alternative<Finished>(*poll)) break;
+      SourceRows& rows = std::get<SourceRows>(*poll);
+      for (int32_t r = 0; r < rows.chunk.size(); ++r) {
+        std::vector<Value>& values = read.rows.emplace_back();
+        for (const ColumnPtr& column : rows.chunk.columns()) {
+          values.push_back(ValueAt(*column, rows.chunk.rows()[r]));
+        }
+      }
+      for (RejectedRecord& rejected : rows.rejected) read.rejected.push_back(std::move(rejected));
+    }
+    return read;
+  }
+  static std::vector<int64_t> First(const Read& read) {
+    std::vector<int64_t> values;
+    for (const auto& row : read.rows) values.push_back(std::get<int64_t>(row[0].data));
+    return values;
+  }
+
+  std::string folder_;
+  Table table_;
+  std::vector<Field> hidden_;
+  FilesystemConnector connector_;
+};
+
+TEST_F(FilesystemSourceTest, ReadsFilesInTheOrderOfTheirNamesAndLeavesUnfinishedOnesAlone) {
+  Put("b.json", "{\"a\":3}\n{\"a\":\n4}\n");
+  Put("a.json", "{\"a\":1}\nrubbish\n{\"a\":2}");
+  Put(".hidden", "{\"a\":9}\n");
+  Put("_tmp/x.json", "{\"a\":9}\n");
+  Put("c/d.json", "{\"a\":5}\n");
+  auto source = MakeSource();
+  EXPECT_TRUE(source->bounded());
+  auto splits = source->MakeEnumerator()->Discover();
+  ASSERT_EQ(splits->size(), 1u);
+  auto reader = source->Open((*splits)[0], "");
+  const Read read = ReadOn(reader->get());
+  EXPECT_TRUE(read.status.ok());
+  EXPECT_THAT(First(read), ElementsAre(1, 2, 3, 4, 5));
+  ASSERT_EQ(read.rejected.size(), 1u);
+  EXPECT_EQ(read.rejected[0].raw, "rubbish");
+  EXPECT_EQ(read.rejected[0].offset, 8);
+  EXPECT_EQ(read.rejected[0].error_class, "malformed");
+}
+
+TEST_F(FilesystemSourceTest, GoesOnAfterAnyChunk) {
+  std::string text;
+  std::vector<int64_t> all;
+  for (int i = 0; i < 20'000; ++i) {
+    text += "{\"a\":" + std::to_string(i) + ", \"padding\": \"" +
+            std::string(static_cast<size_t>(i % 200), 'x') + "\"}\n";
+    all.push_back(i);
+  }
+  Put("1.json", text);
+  Put("2.json", "{\"a\":20000}\n");
+  all.push_back(20000);
+  auto source = MakeSource();
+  for (int polls = 0; polls < 8; ++polls) {
+    auto reader = source->Open({"0", 0}, "");
+    Read read = ReadOn(reader->get(), polls);
+    std::vector<int64_t> values = First(read);
+    const Position position = (*reader)->position();
+    auto again = source->Open({"0", 0}, position);
+    ASSERT_TRUE(again.ok()) << again.status().ToString();
+    const std::vector<int64_t> rest = First(ReadOn(again->get()));
+    values.insert(values.end(), rest.begin(), rest.end());
+    EXPECT_TRUE(values == all) << polls;
+  }
+}
+
+TEST_F(FilesystemSourceTest, SplitsShareTheNamesAndEachKeepsTheOrder) {
+  table_.options["caudal.source.splits"] = "3";
+  std::vector<int64_t> all;
+  for (int i = 100; i < 140; ++i) Put("f" + std::to_string(i), "{\"a\":" + std::to_string(i) + "}\n");
+  auto source = MakeSource();
+  auto splits = source->MakeEnumerator()->Discover();
+  ASSERT_EQ(splits->size(), 3u);
+  for (const Split& split : *splits) {
+    const std::vector<int64_t> values = First(ReadOn(source->Open(split, "")->get()));
+    EXPECT_GT(values.size(), 3u);
+    EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all.size(), 40u);
+  EXPECT_EQ(all.front(), 100);
+}
+
+TEST_F(FilesystemSourceTest, AWatchedFolderGivesNewFilesAndReportsThoseThatComeTooLate) {
+  table_.options["source.monitor-interval"] = "2 ms";
+  auto source = MakeSource();
+  EXPECT_FALSE(source->bounded());
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  Put("b", "{\"a\":1}\n");
+  EXPECT_THAT(First(ReadOn(reader.get(), 1)), ElementsAre(1));
+  Put("d", "{\"a\":2}\n");
+  EXPECT_THAT(First(ReadOn(reader.get(), 1)), ElementsAre(2));
+  Put("c", "{\"a\":3}\n");
+  const Read late = ReadOn(reader.get(), 1);
+  EXPECT_TRUE(late.rows.empty());
+  ASSERT_EQ(late.rejected.size(), 1u);
+  EXPECT_EQ(late.rejected[0].error_class, "out-of-order-file");
+  EXPECT_EQ(late.rejected[0].raw, "c");
+  EXPECT_THAT(late.rejected[0].message, HasSubstr("/in/c' appeared after 'd'"));
+
+  // What comes too late while nobody looks is found by the next run, and nothing twice.
+  const Position position = reader->position();
+  reader.reset();
+  Put("a", "{\"a\":4}\n");
+  Put("e", "{\"a\":5}\n");
+  reader = std::move(source->Open({"0", 0}, position)).value();
+  const Read missed = ReadOn(reader.get(), 1);
+  ASSERT_EQ(missed.rejected.size(), 1u);
+  EXPECT_EQ(missed.rejected[0].raw, "a");
+  EXPECT_THAT(First(ReadOn(reader.get(), 1)), ElementsAre(5));
+}
+
+TEST_F(FilesystemSourceTest, AFileGoneShorterOrReplacedIsToldApart) {
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) text += "{\"a\":1}\n";
+  Put("f", text);
+  const std::string path = folder_ + "/in/f";
+  auto source = MakeSource();
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  ASSERT_EQ(ReadOn(reader.get(), 1).rows.size(), 4096u);
+  const Position position = reader->position();
+  const auto reopened = [&] { return ReadOn(source->Open({"0", 0}, position)->get()).status; };
+  EXPECT_TRUE(reopened().ok());
+  std::filesystem::resize_file(path, 100);
+  EXPECT_EQ(reopened().message(), "file 'f' has 100 bytes, fewer than the 32768 that were read of it");
+  std::filesystem::rename(path, folder_ + "/elsewhere");
+  EXPECT_EQ(reopened().message(), "file 'f' is gone, 32768 bytes or rows of it were read");
+  Put("f", text);
+  EXPECT_EQ(reopened().message(), "file 'f' was replaced by another file while it was being read");
+  EXPECT_EQ(reopened().domain(), Domain::kData);
+}
+
+TEST_F(FilesystemSourceTest, GivesMetadataPartitionsAndHiddenColumns) {
+  Put("day=2026-03-01/kind=a%2Fb/f.json", "{\"a\":1}\n{\"a\":2}\n");
+  table_.columns.push_back(Physical("day", Type(TypeId::kDate)));
+  table_.columns.push_back(Physical("kind", Type::String()));
+  table_.partition_keys = {1, 2};
+  TableColumn name = Physical("name", Type::String());
+  name.kind = TableColumn::Kind::kMetadata;
+  name.metadata_key = "file.name";
+  TableColumn offset = Physical("caudal.offset", Type(TypeId::kBigInt));
+  offset.kind = TableColumn::Kind::kMetadata;
+  table_.columns.push_back(name);
+  table_.columns.push_back(offset);
+  hidden_ = {{std::string(kSplitColumn), Type(TypeId::kInt)},
+             {std::string(kOffsetColumn), Type(TypeId::kBigInt)},
+             {std::string(kRawColumn), Type::Bytes()}};
+  auto source = MakeSource();
+  const Read read = ReadOn(source->Open({"0", 0}, "")->get());
+  ASSERT_EQ(read.rows.size(), 2u);
+  EXPECT_THAT(read.rows[1], ElementsAre(Value(int64_t{2}), Value(int64_t{20513}), Value(std::string("a/b")),
+                                        Value(std::string("f.json")), Value(int64_t{8}), Value(int64_t{0}),
+                                        Value(int64_t{8}), Value(std::string("{\"a\":2}"))));
+}
+
+TEST_F(FilesystemSourceTest, ReadsParquetAndGoesOnInTheMiddle) {
+  Schema schema;
+  schema.fields = {{"a", Type(TypeId::kInt)}, {"b", Type::String()}};
+  for (const char* name : {"x.parquet", "y.parquet"}) {
+    auto file = std::move(FileSystem::Local()->Create(folder_ + "/in/" + name)).value();
+    auto writer = std::move(ParquetWriter::Make(schema, {}, file.get())).value();
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(writer
+                      ->Append({ConstantColumn(Type(TypeId::kInt), Value(int64_t{i}), 4000),
+                                ConstantColumn(Type::String(), Value(std::string("b")), 4000)},
+                               {nullptr, 4000})
+                      .ok());
+    }
+    ASSERT_TRUE(writer->Finish().ok());
+    ASSERT_TRUE(file->Close().ok());
+  }
+  table_.options["format"] = "parquet";
+  auto source = MakeSource();
+  EXPECT_EQ(ReadOn(source->Open({"0", 0}, "")->get()).rows.size(), 24'000u);
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  const size_t first = ReadOn(reader.get(), 4).rows.size();
+  EXPECT_EQ(first + ReadOn(source->Open({"0", 0}, reader->position())->get()).rows.size(), 24'000u);
+}
+
+TEST_F(FilesystemSourceTest, WhatIsWrongIsSaidBeforeAnythingRuns) {
+  ReadRequest request;
+  request.schema.fields = {{"a", Type(TypeId::kInt)}};
+  request.columns = {0};
+  const auto message = [&] { return connector_.MakeSource(table_, request, {}).status().message(); };
+  table_.options["path"] = folder_ + "/none";
+  EXPECT_EQ(message(), "table 't': there is no file or folder '" + folder_ + "/none'");
+  table_.options["path"] = "s3://bucket/x";
+  EXPECT_EQ(message(), "table 't': path 's3://bucket/x' is on no local disk");
+  table_.options["path"] = folder_;
+  table_.options["format"] = "csv";
+  EXPECT_EQ(message(), "table 't': format 'csv' is not known here");
+  table_.options["format"] = "json";
+  table_.options["json.nonsense"] = "1";
+  EXPECT_EQ(message(), "unknown option 'json.nonsense' of format 'json'");
+  table_.options.erase("json.nonsense");
+  auto source = connector_.MakeSource(table_, request, {});
+  EXPECT_EQ((*source)->Open({"0", 0}, "{\"rows\":3}").status().domain(), Domain::kUser);
+}
+
+TEST(PartitionPathTest, EscapesAsHiveDoesAndReadsBack) {
+  const std::vector<std::pair<std::string, std::string>> values = {{"a", "x/y=z %"}, {"b", "ü\n"}};
+  const std::string path = MakePartitionPath(values);
+  EXPECT_EQ(path, "a=x%2Fy%3Dz %25/b=ü%0A/");
+  EXPECT_EQ(ParsePartitionPath(path + "file"), values);
+  EXPECT_EQ(*PartitionValue("__N__", Type(TypeId::kInt), "__N__"), Value());
+  EXPECT_FALSE(PartitionValue("x", Type(TypeId::kInt), "__N__").ok());
+}
+
+}  // namespace
+}  // namespace caudal
