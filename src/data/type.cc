@@ -48,9 +48,9 @@ std::string BaseName(const Type& type) {
     case TypeId::kTimestampLtz:
       return fmt::format("TIMESTAMP_LTZ({})", p);
     case TypeId::kIntervalYearMonth:
-      return "INTERVAL YEAR TO MONTH";
+      return "INTERVAL MONTH";
     case TypeId::kIntervalDayTime:
-      return "INTERVAL DAY TO SECOND(3)";
+      return "INTERVAL SECOND(3)";
     default:
       return "";
   }

@@ -14,9 +14,9 @@ std::vector<ScalarFunction> AllFunctions() {
   std::vector<ScalarFunction> all;
   for (const auto family :
        {ComparisonFunctions(), LogicFunctions(), ArithmeticFunctions(), ConditionalFunctions(),
-        CastFunctions(), MathFunctions(), StringFunctions(), StringChangeFunctions(), PatternFunctions(),
-        TemporalFunctions(), TemporalTextFunctions(), JsonFunctions(), JsonBuildFunctions(), HashFunctions(),
-        CollectionFunctions()}) {
+        CastFunctions(), MathFunctions(), StringFunctions(), StringChangeFunctions(), UrlFunctions(),
+        PatternFunctions(), TemporalFunctions(), TemporalTextFunctions(), JsonFunctions(),
+        JsonBuildFunctions(), HashFunctions(), CollectionFunctions()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

@@ -182,7 +182,12 @@ size_t WriteFloat(T value, char* out) {
   char text[64];
   const auto done = std::to_chars(text, text + sizeof(text), value,
                                   plain ? std::chars_format::fixed : std::chars_format::scientific);
-  const std::string_view digits(text, static_cast<size_t>(done.ptr - text));
+  const char* end = done.ptr;
+  if (value < (sizeof(T) == 4 ? T(1e-37) : T(1e-300)) && text[1] == 'e') {
+    // Java gives two digits where there is room for them: 4.9E-324.
+    end = std::to_chars(text, text + sizeof(text), value, std::chars_format::scientific, 1).ptr;
+  }
+  const std::string_view digits(text, static_cast<size_t>(end - text));
   const size_t mark = plain ? std::string_view::npos : digits.find('e');
   const std::string_view mantissa = digits.substr(0, mark);
   std::memcpy(to, mantissa.data(), mantissa.size());

@@ -232,7 +232,7 @@ ColumnPtr Negate(KernelCall& call) {
   return DispatchFixed(call.expr.type.physical(), [&]<typename T>() {
     return MapUnary<T, T>(call, [](T value) -> T {
       if constexpr (std::is_same_v<T, int128_t>) return -value;
-      if constexpr (std::is_floating_point_v<T>) return T{0} - value;  // Flink's -0.0 is 0.0
+      if constexpr (std::is_floating_point_v<T>) return -value;
       if constexpr (std::is_integral_v<T>) return Compute<'-', T>(0, value);
       return value;
     });

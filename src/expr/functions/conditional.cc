@@ -144,8 +144,9 @@ Result<Signature> ResolveExtreme(std::span<const Type> args, std::span<const Val
 
 template <bool kGreatest, typename T>
 bool IsBetter(const T& candidate, const T& best) {
-  if constexpr (std::is_floating_point_v<T>) {  // Java's order: NaN is the largest
+  if constexpr (std::is_floating_point_v<T>) {  // Java's order: -0.0 before 0.0, NaN the largest
     if (std::isnan(candidate) || std::isnan(best)) return std::isnan(kGreatest ? candidate : best);
+    if (candidate == best) return std::signbit(kGreatest ? best : candidate);
   }
   return kGreatest ? best < candidate : candidate < best;
 }

@@ -16,6 +16,7 @@ std::span<const ScalarFunction> CastFunctions();
 std::span<const ScalarFunction> MathFunctions();
 std::span<const ScalarFunction> StringFunctions();
 std::span<const ScalarFunction> StringChangeFunctions();
+std::span<const ScalarFunction> UrlFunctions();
 std::span<const ScalarFunction> PatternFunctions();
 std::span<const ScalarFunction> TemporalFunctions();
 std::span<const ScalarFunction> TemporalTextFunctions();

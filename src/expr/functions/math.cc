@@ -23,6 +23,13 @@ ColumnPtr DoublePairKernel(KernelCall& call) {
   return MapBinary<double, double, double>(call, [](double a, double b) { return kFunction(a, b); });
 }
 
+// Where Java's pow differs from C's: a power of 1 that is no number, or infinite, is no number.
+double PowerOf(double base, double exponent) {
+  if (std::isnan(exponent) || (std::isinf(exponent) && std::fabs(base) == 1)) return std::nan("");
+  return std::pow(base, exponent);
+}
+// Flink takes the power: the root of -Infinity is Infinity, of -0.0 it is 0.0.
+double SquareRoot(double value) { return std::pow(value, 0.5); }
 double Cotangent(double value) { return 1.0 / std::tan(value); }
 double ToDegrees(double value) { return value * (180.0 / std::numbers::pi); }
 double ToRadians(double value) { return value / 180.0 * std::numbers::pi; }
@@ -49,8 +56,7 @@ ColumnPtr SignKernelOfNumber(KernelCall& call) {
   const int128_t one = call.expr.type.id() == TypeId::kDecimal ? PowerOfTen(call.expr.type.scale()) : 1;
   return DispatchFixed(call.expr.type.physical(), [&]<typename T>() {
     return MapUnary<T, T>(call, [one](T value) -> T {
-      if constexpr (std::is_floating_point_v<T>)
-        return value > 0 ? 1 : value < 0 ? -1 : value == 0 ? 0 : value;
+      if constexpr (std::is_floating_point_v<T>) return value > 0 ? 1 : value < 0 ? -1 : value;
       return value > 0 ? static_cast<T>(one) : value < 0 ? static_cast<T>(-one) : T{0};
     });
   });
@@ -160,7 +166,7 @@ const ScalarFunction kMath[] = {
      "ROUND(2.345, 2)", "2.35", ResolveRound, RoundKernel},
     {"TRUNCATE", kFamilyMath, "Cut to as many digits.", "TRUNCATE(-42.345, 2)", "-42.34", ResolveRound,
      TruncateKernel},
-    {"SQRT", kFamilyMath, "The square root.", "SQRT(2.25)", "1.5", Pattern<"d>D">, DoubleKernel<std::sqrt>},
+    {"SQRT", kFamilyMath, "The square root.", "SQRT(2.25)", "1.5", Pattern<"d>D">, DoubleKernel<SquareRoot>},
     {"LN", kFamilyMath, "The natural logarithm.", "LN(10)", "2.302585092994046", Pattern<"d>D">,
      DoubleKernel<std::log>},
     {"LOG10", kFamilyMath, "The logarithm of base 10.", "LOG10(1000)", "3.0", Pattern<"d>D">,
@@ -172,7 +178,7 @@ const ScalarFunction kMath[] = {
     {"EXP", kFamilyMath, "e to the power of the argument.", "EXP(1)", "2.718281828459045", Pattern<"d>D">,
      DoubleKernel<std::exp>},
     {"POWER", kFamilyMath, "The first to the power of the second.", "POWER(2, 10)", "1024.0", Pattern<"dd>D">,
-     DoublePairKernel<std::pow>},
+     DoublePairKernel<PowerOf>},
     {"SIN", kFamilyMath, "The sine of radians.", "SIN(0)", "0.0", Pattern<"d>D">, DoubleKernel<std::sin>},
     {"COS", kFamilyMath, "The cosine.", "COS(0)", "1.0", Pattern<"d>D">, DoubleKernel<std::cos>},
     {"TAN", kFamilyMath, "The tangent.", "TAN(0)", "0.0", Pattern<"d>D">, DoubleKernel<std::tan>},
@@ -187,7 +193,7 @@ const ScalarFunction kMath[] = {
      Pattern<"dd>D">, DoublePairKernel<std::atan2>},
     {"SINH", kFamilyMath, "The hyperbolic sine.", "SINH(1)", "1.1752011936438014", Pattern<"d>D">,
      DoubleKernel<std::sinh>},
-    {"COSH", kFamilyMath, "The hyperbolic cosine.", "COSH(1)", "1.543080634815244", Pattern<"d>D">,
+    {"COSH", kFamilyMath, "The hyperbolic cosine.", "COSH(1)", "1.5430806348152437", Pattern<"d>D">,
      DoubleKernel<std::cosh>},
     {"TANH", kFamilyMath, "The hyperbolic tangent.", "TANH(1)", "0.7615941559557649", Pattern<"d>D">,
      DoubleKernel<std::tanh>},

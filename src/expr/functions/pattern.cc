@@ -185,7 +185,9 @@ ColumnPtr RegexpKernel(KernelCall& call) {
   ForEachRegex(
       call,
       [&](int32_t row, const RE2& regex) {
-        out.Set(row, RE2::PartialMatch(re2::StringPiece(texts[row].data(), texts[row].size()), regex));
+        const re2::StringPiece text(texts[row].data(), texts[row].size());
+        out.Set(row,
+                !regex.pattern().empty() && RE2::PartialMatch(text, regex));  // Flink: '' matches nothing
       },
       [&](int32_t row) { out.SetNull(row); });
   return out.Finish(call.expr.type);
