@@ -25,6 +25,8 @@ LAYERS = {
 BASE_ONLY = "demo"
 LAYERS[BASE_ONLY] = 8
 
+# The program's main function wires everything.
+PROGRAM = "src/server/main.cc"
 # Folders whose sub-folders do not know each other; elsewhere they may, in one direction.
 STRANGERS_INSIDE = ("connect", "server")
 
@@ -63,8 +65,12 @@ def read_libraries(root, problems):
             if name != folder:
                 problems.append(f"{path}:1: caudal_library({name}) must be named '{folder}' (one folder, one library)")
             lists = keywords(arguments)
-            tested = [lib[7:] for lib in lists.get("TEST_LIBS", []) if lib.startswith("caudal_")]
+            tested = [lib.removeprefix("caudal_") for lib in lists.get("TEST_LIBS", []) if lib.startswith("caudal_")]
             libraries[name] = {"deps": lists.get("DEPS", []), "tests": tested, "file": path}
+    # A target is named by its folder with "_" for "/".
+    folders = {name.replace("/", "_"): name for name in libraries}
+    for library in libraries.values():
+        library["tests"] = [folders.get(target, target) for target in library["tests"]]
     return libraries
 
 
@@ -145,7 +151,7 @@ def find_problems(root):
             check_edge(name, dep, f"{library['file']}:1", problems)
     check_cycles(libraries, problems)
     for path in gate.files(root, "src", gate.CODE):
-        if path.parent.as_posix() != "src":
+        if path.as_posix() != PROGRAM:
             check_includes(root, path, libraries, problems)
     return list(dict.fromkeys(problems))
 
@@ -158,6 +164,9 @@ CLEAN = {
     "src/op/CMakeLists.txt": "caudal_library(op\n  DEPS base data)\n",
     "src/op/calc.cc": '#include "op/calc.h"\n#include "data/chunk.h"\n#include <arrow/api.h>\n',
     "src/op/calc.h": "",
+    "src/run/CMakeLists.txt": "caudal_library(run DEPS base TEST_LIBS caudal_connect_file)\n",
+    "src/run/job_test.cc": '#include "connect/file/sink.h"\n',
+    "src/server/main.cc": '#include "op/calc.h"\n',
     "src/sql/CMakeLists.txt": "caudal_library(sql DEPS base)\n",
     "src/sql/parser.h": "",
     "src/connect/file/CMakeLists.txt": "caudal_library(connect/file DEPS base)\n",
@@ -167,6 +176,7 @@ FAULTS = [
     ("include upwards", {"src/base/status.h": '#include "data/chunk.h"\n'}, "src/base/status.h:1: 'base' includes 'data/chunk.h'"),
     ("include of a stranger", {"src/op/calc.h": '\n#include "sql/parser.h"\n'}, "src/op/calc.h:2: 'op' includes 'sql/parser.h' ('op' DEPS: base, data)"),
     ("include below, not in DEPS", {"src/sql/parser.h": '#include "data/chunk.h"\n'}, "('sql' DEPS: base)"),
+    ("TEST_LIBS outside a test", {"src/run/job.cc": '#include "connect/file/sink.h"\n'}, "'run' includes 'connect/file/sink.h'"),
     ("DEPS upwards", {"src/base/CMakeLists.txt": "caudal_library(base DEPS data)\n"}, "'base' (1) uses 'data' (2) (upwards)"),
     ("DEPS to a stranger", {"src/sql/CMakeLists.txt": "caudal_library(sql DEPS base op)\n"}, "strangers: both have height 6"),
     ("neighbours", {"src/connect/db/CMakeLists.txt": "caudal_library(connect/db DEPS connect/file)\n"}, "strangers: neighbours"),
