@@ -1,8 +1,8 @@
 #include "connect/filesystem/filesystem_connector.h"
 
 #include "connect/filesystem/file_columns.h"
-#include "connect/filesystem/file_sink.h"
 #include "connect/filesystem/file_source.h"
+#include "connect/filesystem/sink/file_sink.h"
 
 namespace caudal {
 namespace {

@@ -1,4 +1,4 @@
-#include "connect/filesystem/file_committable.h"
+#include "connect/filesystem/sink/file_committable.h"
 
 #include <fmt/format.h>
 

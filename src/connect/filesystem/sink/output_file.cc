@@ -1,10 +1,10 @@
-#include "connect/filesystem/output_file.h"
+#include "connect/filesystem/sink/output_file.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "connect/filesystem/deferred_file.h"
+#include "connect/filesystem/sink/deferred_file.h"
 #include "format/format.h"
 #include "format/parquet_writer.h"
 

@@ -1,10 +1,10 @@
-#include "connect/filesystem/file_committer.h"
+#include "connect/filesystem/sink/file_committer.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 
-#include "connect/filesystem/file_committable.h"
+#include "connect/filesystem/sink/file_committable.h"
 
 namespace caudal {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/sink.h"
-#include "connect/filesystem/file_sink.h"
+#include "connect/filesystem/sink/file_sink.h"
 
 namespace caudal {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "api/sink.h"
-#include "connect/filesystem/file_sink.h"
-#include "connect/filesystem/partition_router.h"
+#include "connect/filesystem/sink/file_sink.h"
+#include "connect/filesystem/sink/partition_router.h"
 
 namespace caudal {
 

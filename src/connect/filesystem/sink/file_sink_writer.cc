@@ -1,10 +1,10 @@
-#include "connect/filesystem/file_sink_writer.h"
+#include "connect/filesystem/sink/file_sink_writer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "connect/filesystem/file_committable.h"
+#include "connect/filesystem/sink/file_committable.h"
 
 namespace caudal {
 namespace {

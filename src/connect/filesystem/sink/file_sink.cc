@@ -1,13 +1,13 @@
-#include "connect/filesystem/file_sink.h"
+#include "connect/filesystem/sink/file_sink.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "connect/filesystem/file_committer.h"
-#include "connect/filesystem/file_sink_writer.h"
 #include "connect/filesystem/partition_path.h"
+#include "connect/filesystem/sink/file_committer.h"
+#include "connect/filesystem/sink/file_sink_writer.h"
 
 namespace caudal {
 namespace {

@@ -1,4 +1,4 @@
-#include "connect/filesystem/partition_router.h"
+#include "connect/filesystem/sink/partition_router.h"
 
 #include <cstring>
 

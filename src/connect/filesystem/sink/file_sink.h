@@ -8,7 +8,7 @@
 
 #include "api/connector.h"
 #include "connect/filesystem/file_options.h"
-#include "connect/filesystem/output_file.h"
+#include "connect/filesystem/sink/output_file.h"
 
 namespace caudal {
 
