@@ -9,7 +9,7 @@
 namespace caudal {
 namespace {
 
-enum Column { kKey, kAccount, kAmount, kTime, kMark, kKeep, kColumns };
+enum WorkloadColumn { kKey, kAccount, kAmount, kTime, kMark, kKeep, kColumns };
 
 TableColumn Declared(std::string name, Type type) {
   TableColumn column;
