@@ -9,55 +9,12 @@
 #include "fs/memory_file_system.h"
 #include "run/schedule/pool_executor.h"
 #include "run/schedule/seeded_executor.h"
+#include "run/testing/clicks_plan.h"
 
 namespace caudal {
 namespace {
 
 using ::testing::HasSubstr;
-
-TableColumn Column(std::string name, Type type) {
-  TableColumn column;
-  column.name = std::move(name);
-  column.type = std::move(type);
-  return column;
-}
-
-Type BigInt(bool nullable) { return Type(TypeId::kBigInt, nullable); }
-
-// clicks(k BIGINT NOT NULL, ts TIMESTAMP(3)) → DEDUPLICATE BY k → out(k, ts).
-Plan MakePlan(int parallelism, int64_t retain = 60'000, const std::string& operator_id = "out/dedup/1") {
-  Plan plan;
-  plan.query = "out";
-  plan.parallelism = parallelism;
-  Table clicks;
-  clicks.name = "clicks";
-  clicks.columns = {Column("k", BigInt(false)), Column("ts", Type::Timestamp(3))};
-  clicks.watermark = WatermarkSpec{1, Expr::Column(1, "ts", Type::Timestamp(3))};
-  clicks.options = {{"connector", "feed"}, {"caudal.max-future-skew", "0 s"}};
-  PlanNode scan;
-  scan.id = "clicks";
-  scan.schema.fields = {
-      {"k", BigInt(false)}, {"ts", Type::Timestamp(3)}, {std::string(kClockColumn), BigInt(false)}};
-  ScanNode payload;
-  payload.table = clicks;
-  payload.columns = {0, 1};
-  scan.payload = payload;
-  PlanNode dedup;
-  dedup.id = operator_id;
-  dedup.schema = scan.schema;
-  dedup.inputs = {{0, {parallelism > 1 ? Exchange::Kind::kHash : Exchange::Kind::kChain, {0}}}};
-  dedup.payload = DeduplicateNode{{0}, 1, 2, retain};
-  PlanNode sink;
-  sink.id = "out";
-  sink.inputs = {{1, {}}};
-  Table out;
-  out.name = "out";
-  out.columns = {Column("k", BigInt(false)), Column("ts", Type::Timestamp(3))};
-  out.options = {{"connector", "collect"}};
-  sink.payload = SinkNode{out, {}};
-  plan.nodes = {scan, dedup, sink};
-  return plan;
-}
 
 class JobTest : public ::testing::Test {
  protected:
@@ -118,7 +75,7 @@ class JobTest : public ::testing::Test {
 };
 
 TEST_F(JobTest, ACrashLosesNothingAndDoublesNothing) {
-  auto job = Start(MakePlan(1));
+  auto job = Start(ClicksPlan(1));
   Feed(1, 1000);
   Feed(2, 2000);
   Checkpoint(*job);
@@ -126,7 +83,7 @@ TEST_F(JobTest, ACrashLosesNothingAndDoublesNothing) {
   Feed(3, 3000);
   Run(*job);
   job.reset();  // as kill -9
-  job = Start(MakePlan(2));
+  job = Start(ClicksPlan(2));
   Feed(1, 4000);
   Checkpoint(*job);
   EXPECT_EQ(Keys(), (std::vector<int64_t>{1, 2, 3}));
@@ -138,7 +95,7 @@ TEST_F(JobTest, ACrashLosesNothingAndDoublesNothing) {
 }
 
 TEST_F(JobTest, ABrokenContractStopsWithItsPlace) {
-  auto job = Start(MakePlan(1));
+  auto job = Start(ClicksPlan(1));
   Feed(1, 1000);
   Feed(-1, 2000);
   Run(*job);
@@ -152,10 +109,11 @@ TEST_F(JobTest, ABrokenContractStopsWithItsPlace) {
 }
 
 TEST_F(JobTest, BadRowsGoToTheDeadLetters) {
-  Plan plan = MakePlan(1);
+  Plan plan = ClicksPlan(1);
   Table dead;
   dead.name = "dead";
-  dead.columns = {Column("error_class", Type::String()), Column("offset", BigInt(true))};
+  dead.columns = {DeclaredColumn("error_class", Type::String()),
+                  DeclaredColumn("offset", Type(TypeId::kBigInt))};
   dead.options = {{"connector", "collect"}};
   plan.dead_letter = DeadLetter{dead};
   auto job = Start(plan);
@@ -175,7 +133,7 @@ TEST_F(JobTest, BadRowsGoToTheDeadLetters) {
 }
 
 TEST_F(JobTest, ASavepointEndsItAndItGoesOn) {
-  auto job = Start(MakePlan(2));
+  auto job = Start(ClicksPlan(2));
   Feed(1, 1000);
   Run(*job);
   job->Stop(Job::StopKind::kSavepoint);
@@ -184,14 +142,14 @@ TEST_F(JobTest, ASavepointEndsItAndItGoesOn) {
   EXPECT_TRUE(job->Wait().ok()) << job->Wait().ToString();
   EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
   job.reset();
-  job = Start(MakePlan(1));
+  job = Start(ClicksPlan(1));
   Feed(2, 2000);
   Checkpoint(*job);
   EXPECT_EQ(Keys(), (std::vector<int64_t>{1, 2}));
 }
 
 TEST_F(JobTest, TheEndOfTheInputIsTheLastEpoch) {
-  auto job = Start(MakePlan(2));
+  auto job = Start(ClicksPlan(2));
   Feed(1, 1000);
   feeds_.EndAll();
   Run(*job);
@@ -203,7 +161,7 @@ TEST_F(JobTest, TheEndOfTheInputIsTheLastEpoch) {
 }
 
 TEST_F(JobTest, AFailedPrepareAbandonsTheEpochNotTheQuery) {
-  auto job = Start(MakePlan(1));
+  auto job = Start(ClicksPlan(1));
   Feed(1, 1000);
   Faults::Arm(FaultPoint::sink_prepare_before, FaultAction::kError);
   Checkpoint(*job);
@@ -215,7 +173,7 @@ TEST_F(JobTest, AFailedPrepareAbandonsTheEpochNotTheQuery) {
 }
 
 TEST_F(JobTest, ACommitWithoutAnswerIsRepeated) {
-  auto job = Start(MakePlan(1));
+  auto job = Start(ClicksPlan(1));
   collected_.Get("out")->Refuse(CommitOutcome::kUnknown, 3);
   Feed(1, 1000);
   Checkpoint(*job);
@@ -225,7 +183,7 @@ TEST_F(JobTest, ACommitWithoutAnswerIsRepeated) {
 }
 
 TEST_F(JobTest, ARefusedCommitStopsAndKeepsTheEpoch) {
-  auto job = Start(MakePlan(1));
+  auto job = Start(ClicksPlan(1));
   collected_.Get("out")->Refuse(CommitOutcome::kRefused, 1);
   Feed(1, 1000);
   Checkpoint(*job);
@@ -233,34 +191,34 @@ TEST_F(JobTest, ARefusedCommitStopsAndKeepsTheEpoch) {
   EXPECT_THAT(job->Wait().ToString(), HasSubstr("hint: the epoch is kept in the checkpoint"));
   EXPECT_TRUE(Keys().empty());
   job.reset();
-  job = Start(MakePlan(1));  // repeats it
+  job = Start(ClicksPlan(1));  // repeats it
   EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
 }
 
 TEST_F(JobTest, AChangedPlanIsRefused) {
-  auto job = Start(MakePlan(1));
+  auto job = Start(ClicksPlan(1));
   Feed(1, 1000);
   Checkpoint(*job);
   job.reset();
-  const auto changed = Job::Start(MakePlan(1, 90'000), Options());
+  const auto changed = Job::Start(ClicksPlan(1, 90'000), Options());
   ASSERT_FALSE(changed.ok());
   EXPECT_THAT(changed.status().message(), HasSubstr("'out/dedup/1' has changed since the checkpoint"));
-  const auto renamed = Job::Start(MakePlan(1, 60'000, "out/dedup/2"), Options());
+  const auto renamed = Job::Start(ClicksPlan(1, 60'000, "out/dedup/2"), Options());
   ASSERT_FALSE(renamed.ok());
   EXPECT_THAT(renamed.status().ToString(), HasSubstr("hint: start with --allow 'out/dedup/1'"));
   JobOptions allowing = Options();
   allowing.allow_dropped = {"out/dedup/1"};
-  const auto allowed = Job::Start(MakePlan(1, 60'000, "out/dedup/2"), allowing);
+  const auto allowed = Job::Start(ClicksPlan(1, 60'000, "out/dedup/2"), allowing);
   ASSERT_TRUE(allowed.ok()) << allowed.status().ToString();
   EXPECT_EQ((*allowed)->generation(), 2);  // refusals claimed nothing
   EXPECT_THAT((*allowed)->warnings(), ::testing::ElementsAre("'out/dedup/2' is new and begins empty"));
 }
 
 TEST_F(JobTest, ASecondInstanceTakesOver) {
-  auto first = Start(MakePlan(1));
+  auto first = Start(ClicksPlan(1));
   Feed(1, 1000);
   Checkpoint(*first);
-  auto second = Start(MakePlan(1));
+  auto second = Start(ClicksPlan(1));
   Feed(2, 2000);
   first->TriggerCheckpoint();
   Run(*first);
@@ -272,35 +230,35 @@ TEST_F(JobTest, ASecondInstanceTakesOver) {
 
 // KF-34: a checkpoint that is gone must not make every commit look old.
 TEST_F(JobTest, AfterALostCheckpointCommitsAreSeen) {
-  auto job = Start(MakePlan(1));
+  auto job = Start(ClicksPlan(1));
   for (int64_t i = 1; i < 6; ++i) {
     Feed(i, i * 1000);
     Checkpoint(*job);
   }
   job.reset();
   for (const std::string& path : files_.Paths()) ASSERT_TRUE(files_.Remove(path).ok());
-  job = Start(MakePlan(1));
+  job = Start(ClicksPlan(1));
   Feed(6, 6000);
   Checkpoint(*job);
   EXPECT_EQ(Keys().size(), 5u + 6u);  // read again from the start, and visible
 }
 
 TEST_F(JobTest, AnOlderCheckpointThanTheTargetIsRefused) {
-  auto job = Start(MakePlan(1));
+  auto job = Start(ClicksPlan(1));
   Feed(1, 1000);
   Checkpoint(*job);
   Feed(2, 2000);
   Checkpoint(*job);
   job.reset();
   files_.Overwrite("state/p/out/manifest-1-2", "damaged");
-  const auto older = Job::Start(MakePlan(1), Options());
+  const auto older = Job::Start(ClicksPlan(1), Options());
   ASSERT_FALSE(older.ok());
   EXPECT_THAT(older.status().message(),
               HasSubstr("has already committed epoch 1-2, and the newest whole checkpoint is 1-1"));
 }
 
 TEST_F(JobTest, OverItsMemoryItStopsWithTheWayOut) {
-  Plan plan = MakePlan(1);
+  Plan plan = ClicksPlan(1);
   plan.settings["caudal.memory-limit"] = "1 kb";
   plan.settings["execution.checkpointing.interval"] = "50 ms";
   auto job = Start(plan);
@@ -315,7 +273,7 @@ TEST_F(JobTest, AnEphemeralJobCommitsOnceAtTheEnd) {
   options.state_root.clear();
   Feed(1, 1000);
   Feed(2, 2000);
-  auto job = Job::Start(MakePlan(2), options);
+  auto job = Job::Start(ClicksPlan(2), options);
   ASSERT_TRUE(job.ok()) << job.status().ToString();
   Run(**job, 60'000);
   EXPECT_TRUE(Keys().empty());
@@ -335,7 +293,7 @@ TEST_F(JobTest, ThreadsRunItToTheSameEnd) {
     const Connector* list[] = {&feed, &collect};
     MemoryFileSystem files(Env::Real());
     PoolExecutor pool(Env::Real(), 3, 2);
-    Plan plan = MakePlan(2);
+    Plan plan = ClicksPlan(2);
     plan.settings["execution.checkpointing.interval"] = "5 ms";
     JobOptions options;
     options.env = Env::Real();

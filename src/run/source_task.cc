@@ -10,10 +10,10 @@
 namespace caudal {
 namespace {
 
-constexpr int64_t kNanosPerMilli = 1'000'000;
-constexpr int64_t kFirstBackoff = kNanosPerMilli;
-constexpr int64_t kLongestBackoff = 10 * kNanosPerMilli;
-constexpr int64_t kBudgetPause = 20 * kNanosPerMilli;
+constexpr int64_t kPollNanosPerMilli = 1'000'000;
+constexpr int64_t kFirstPollBackoff = kPollNanosPerMilli;
+constexpr int64_t kLongestPollBackoff = 10 * kPollNanosPerMilli;
+constexpr int64_t kBudgetPause = 20 * kPollNanosPerMilli;
 
 constexpr std::string_view kKeepAside = "set 'caudal.errors' = 'dead-letter' to keep such rows aside";
 
@@ -176,7 +176,7 @@ Status SourceTask::PollSplit(ActiveSplit& split, int64_t now) {
     return TakeRows(split, std::move(*rows));
   }
   if (std::holds_alternative<NothingYet>(*polled)) {
-    split.backoff_nanos = std::clamp(split.backoff_nanos * 2, kFirstBackoff, kLongestBackoff);
+    split.backoff_nanos = std::clamp(split.backoff_nanos * 2, kFirstPollBackoff, kLongestPollBackoff);
     split.poll_at_nanos = now + split.backoff_nanos;
     return Status();
   }
@@ -256,11 +256,13 @@ void SourceTask::Finish(ActiveSplit& split) {
 
 int64_t SourceTask::LeastClock(int64_t now) {
   int64_t least = Watermark::kEnd;
+  int64_t greatest = Watermark::kNone;
   bool active = false;
   for (const auto& split : splits_) {
     if (split->reader == nullptr) continue;
+    greatest = std::max(greatest, split->clock.now());
     if (options_.idle_timeout_millis > 0 &&
-        now - split->last_rows_nanos >= options_.idle_timeout_millis * kNanosPerMilli) {
+        now - split->last_rows_nanos >= options_.idle_timeout_millis * kPollNanosPerMilli) {
       split->idle = true;
     }
     if (split->idle) continue;
@@ -269,9 +271,10 @@ int64_t SourceTask::LeastClock(int64_t now) {
   }
   group_->Publish(task(), least);
   if (active) return least;
-  // Nothing of ours is active: follow the others, if there are any.
+  // Nothing of ours is active: follow the others. When all are idle none holds another back, and the watermark
+  // goes to the furthest of them, as in Flink's StatusWatermarkValve.
   const int64_t others = group_->Least();
-  return others == Watermark::kEnd ? sent_.event : others;
+  return others == Watermark::kEnd ? greatest : others;
 }
 
 void SourceTask::SendWatermark(int64_t now) {
@@ -281,7 +284,7 @@ void SourceTask::SendWatermark(int64_t now) {
   int64_t event = std::max(sent_.event, end ? Watermark::kEnd : LeastClock(now));
   if (options_.batch && !end) event = Watermark::kNone;
   if (event == sent_.event && now < heartbeat_at_ && !end) return;
-  heartbeat_at_ = now + options_.heartbeat_millis * kNanosPerMilli;
+  heartbeat_at_ = now + options_.heartbeat_millis * kPollNanosPerMilli;
   sent_.event = event;
   sent_.processing = std::max(sent_.processing, job_->env->NowMillis());
   Send(sent_);
