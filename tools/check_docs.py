@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Gate: every file or folder that README.md or docs/ name in backticks is there.
+
+A path counts when it begins with a top folder of the repository; one with a placeholder (<name>, *, …) does not.
+"""
+import re
+
+import gate
+
+TOPS = "src test docs tools bench fuzz examples cmake".split()
+PATH = re.compile(r"`((?:%s)/[^`\s]*)`" % "|".join(TOPS))
+PLACEHOLDER = re.compile(r"[<>*…{}]|\.\.\.")
+
+
+def find_problems(root):
+    problems = []
+    pages = [path for path in gate.files(root, "docs", {".md"})] + [path for path in gate.files(root) if path.as_posix() == "README.md"]
+    for page in pages:
+        text = (root / page).read_text()
+        for match in PATH.finditer(text):
+            name = match.group(1).split("#")[0].rstrip(".,:;")
+            if not PLACEHOLDER.search(name) and not (root / name).exists():
+                problems.append(f"{page}:{text.count(chr(10), 0, match.start()) + 1}: '{name}' is not there")
+    return problems
+
+
+CLEAN = {"docs/a.md": "See `src/op/calc.cc`, `src/op/`, `src/op/<name>.cc` and `make test`.\n", "src/op/calc.cc": "", "README.md": "`docs/a.md`\n"}
+FAULTS = [
+    ("file", {"docs/a.md": "\n`src/op/gone.cc`\n"}, "docs/a.md:2: 'src/op/gone.cc' is not there"),
+    ("folder", {"README.md": "`examples/gone/`\n"}, "README.md:1: 'examples/gone/'"),
+]
+
+if __name__ == "__main__":
+    gate.main(find_problems, CLEAN, FAULTS)

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Compare what the NeoBank pipeline left behind with what the generator says must be there.
+
+The expectation comes from the generator's own rules (caudal generate --expected, --expected-tables), which share
+no code with the engine. Features are read with Python's sqlite3, dead letters with its json, silver's lines with
+`caudal sql`; digests do not depend on the order of rows. Prints one line a check; exit 0 when all hold, else 4.
+"""
+import argparse
+import base64
+import collections
+import json
+import pathlib
+import sqlite3
+import subprocess
+import sys
+
+SILVER_COLUMNS = ("transaction_id, account_id, merchant_id, amount, currency, `timestamp`, channel, country_code, "
+                  "status, merchant_category")
+FILTERS = {"status_completed": "status_completed", "amount_positive": "amount_positive"}
+
+
+class Check:
+    def __init__(self):
+        self.failed = 0
+
+    def equal(self, what, got, expected):
+        ok = got == expected
+        self.failed += not ok
+        print(f"  {'ok  ' if ok else 'DIFF'} {what}: {got}" + ("" if ok else f", expected {expected}"), flush=True)
+
+
+def digest_of(caudal, lines):
+    """The digest of the lines that the process or iterable gives."""
+    digest = subprocess.Popen([caudal, "digest"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    piece = []
+    for line in lines:
+        piece.append(line)
+        if len(piece) == 10000:
+            digest.stdin.write(("\n".join(piece) + "\n").encode())
+            piece = []
+    if piece:
+        digest.stdin.write(("\n".join(piece) + "\n").encode())
+    digest.stdin.close()
+    out = digest.stdout.read().decode().strip()
+    if digest.wait() != 0:
+        sys.exit("caudal digest failed")
+    return out
+
+
+def silver_digest(caudal, folder):
+    query = subprocess.Popen([caudal, "sql", f"SELECT {SILVER_COLUMNS} FROM `{folder}`"], stdout=subprocess.PIPE)
+    digest = subprocess.run([caudal, "digest", "--header"], stdin=query.stdout, stdout=subprocess.PIPE, check=True)
+    if query.wait() != 0:
+        sys.exit("caudal sql failed on silver")
+    return digest.stdout.decode().strip()
+
+
+def check_silver(check, caudal, data, expected):
+    check.equal("silver rows and digest", silver_digest(caudal, data / "silver"), expected["silver"]["digest"])
+    hidden = [str(path) for path in data.glob("silver/**/.*")] + [str(path) for path in data.glob("dead_letters/**/.*")]
+    check.equal("half-written files", len(hidden), 0)
+
+
+def check_features(check, caudal, data, expected, tables, table, name):
+    database = sqlite3.connect(f"file:{data}/features.db?mode=ro", uri=True)
+    rows = database.execute(f"SELECT account_id, window_end, txn_count_1h, avg_amount_1h FROM {table}")
+    check.equal(f"{table} rows and digest", digest_of(caudal, ("\t".join(map(str, row)) for row in rows)),
+                expected["features"][name]["digest"])
+    if not tables:
+        return
+    exact = {}
+    with open(tables / ("features_latest.tsv" if name == "latest" else "features.tsv")) as lines:
+        next(lines)
+        for line in lines:
+            cells = line.rstrip("\n").split("\t")
+            exact[(cells[0], cells[2])] = int(cells[6])
+    wide = off = 0
+    for account, end, merchants in database.execute(f"SELECT account_id, window_end, distinct_merchants_1h FROM {table}"):
+        truth = exact.get((account, end), 0)
+        error = abs(merchants - truth)
+        off += error
+        # The standard error is at most 2 %; small sets are rounded to whole numbers.
+        wide += error > max(1, 3 * 0.02 * truth)
+    total = max(1, sum(exact.values()))
+    check.equal(f"{table} approximate merchants beyond three sigma, in 1000", wide * 1000 // max(1, len(exact)) > 3, False)
+    print(f"       mean error of distinct merchants {100 * off / total:.3f} %")
+
+
+def check_dead_letters(check, data, expected, tables):
+    got = collections.Counter()
+    raws = collections.Counter()
+    for path in sorted(data.glob("dead_letters/**/[!.]*")):
+        if not path.is_file():
+            continue
+        for line in path.read_bytes().splitlines():
+            row = json.loads(line)
+            got[row["error_class"]] += 1
+            raws[(row["error_class"], base64.b64decode(row["raw"] or ""))] += 1
+    fates = expected["fates"]
+    for name in ("malformed", "contract", "late"):
+        check.equal(f"dead letters, {name}", got.get(name, 0), fates[name])
+    if not tables:
+        return
+    truth = collections.Counter()
+    files = {}
+    with open(tables / "rejected.tsv") as lines:
+        next(lines)
+        for line in lines:
+            name, offset, fate = line.rstrip("\n").split("\t")
+            if fate not in ("malformed", "contract", "late"):
+                continue
+            if name not in files:
+                files = {name: (data / "in" / name).read_bytes()}
+            start = int(offset)
+            truth[(fate, files[name][start:files[name].index(b"\n", start)])] += 1
+    check.equal("dead letters' bytes that differ", sum(((raws - truth) + (truth - raws)).values()), 0)
+
+
+def ops(caudal, state, statement):
+    out = subprocess.run([caudal, "ops", "query", statement, "--state", state, "--json"], stdout=subprocess.PIPE, check=True)
+    return [json.loads(line) for line in out.stdout.splitlines()]
+
+
+def check_counters(check, caudal, state, expected):
+    fates = collections.defaultdict(lambda: collections.Counter())
+    for row in ops(caudal, state, "SELECT query_id, sink, fate, name, `rows` FROM ops.fates"):
+        fates[(row["query_id"], row["sink"])][(row["fate"], row["name"])] += row["rows"]
+    check.equal("counted paths are there", bool(fates), True)
+    truth = expected["fates"]
+    for (query, sink), counts in sorted(fates.items()):
+        by_name = {name: counts[("filtered", name)] for name in FILTERS}
+        total = sum(counts.values())
+        label = f"{query} to {sink}"
+        check.equal(f"{label}: rows with a fate", total, expected["events"])
+        check.equal(f"{label}: filtered", by_name, truth["filtered"])
+        by_fate = collections.Counter()
+        for (fate, name), rows in counts.items():
+            by_fate[fate if fate != "dead" else name] += rows
+        check.equal(f"{label}: malformed, contract, late, duplicate",
+                    [by_fate[name] for name in ("malformed", "contract", "late", "duplicate")],
+                    [truth[name] for name in ("malformed", "contract", "late", "duplicate")])
+        check.equal(f"{label}: published or absorbed", by_fate["published"] + by_fate["absorbed"], truth["published"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--caudal", required=True)
+    parser.add_argument("--data", required=True, type=pathlib.Path, help="folder neobank-data")
+    parser.add_argument("--state", help="state folder, for the counters")
+    parser.add_argument("--expected", required=True, type=pathlib.Path)
+    parser.add_argument("--tables", type=pathlib.Path, help="folder of --expected-tables")
+    parser.add_argument("--features", choices=("every_window", "latest"), default="every_window")
+    arguments = parser.parse_args()
+    expected = json.loads(arguments.expected.read_text())
+    check = Check()
+    check_silver(check, arguments.caudal, arguments.data, expected)
+    table = "features" if arguments.features == "every_window" else "features_latest"
+    check_features(check, arguments.caudal, arguments.data, expected, arguments.tables, table, arguments.features)
+    check_dead_letters(check, arguments.data, expected, arguments.tables)
+    if arguments.state:
+        check_counters(check, arguments.caudal, arguments.state, expected)
+    sys.exit(4 if check.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
