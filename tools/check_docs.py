@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Gate: every file or folder that README.md or docs/ name in backticks is there.
+"""Gate: every file or folder that README.md or docs/ name in backticks is there, and every page that sources name.
 
 A path counts when it begins with a top folder of the repository; one with a placeholder (<name>, *, …) does not.
 """
@@ -9,6 +9,7 @@ import gate
 
 TOPS = "src test docs tools bench fuzz examples cmake".split()
 PATH = re.compile(r"`((?:%s)/[^`\s]*)`" % "|".join(TOPS))
+PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b")
 PLACEHOLDER = re.compile(r"[<>*…{}]|\.\.\.")
 
 
@@ -21,12 +22,18 @@ def find_problems(root):
             name = match.group(1).split("#")[0].rstrip(".,:;")
             if not PLACEHOLDER.search(name) and not (root / name).exists():
                 problems.append(f"{page}:{text.count(chr(10), 0, match.start()) + 1}: '{name}' is not there")
+    for path in gate.files(root, "src", gate.CODE):
+        text = (root / path).read_text()
+        for match in PAGE.finditer(text):
+            if not (root / match.group(0)).exists():
+                problems.append(f"{path}:{text.count(chr(10), 0, match.start()) + 1}: '{match.group(0)}' is not there")
     return problems
 
 
 CLEAN = {"docs/a.md": "See `src/op/calc.cc`, `src/op/`, `src/op/<name>.cc` and `make test`.\n", "src/op/calc.cc": "", "README.md": "`docs/a.md`\n"}
 FAULTS = [
     ("file", {"docs/a.md": "\n`src/op/gone.cc`\n"}, "docs/a.md:2: 'src/op/gone.cc' is not there"),
+    ("page", {"src/op/calc.cc": "// see docs/gone.md\n"}, "src/op/calc.cc:1: 'docs/gone.md'"),
     ("folder", {"README.md": "`examples/gone/`\n"}, "README.md:1: 'examples/gone/'"),
 ]
 
