@@ -125,10 +125,16 @@ bool IsConstant(const ColumnPtr& column) { return column->encoding() == Encoding
 }  // namespace
 
 void RowErrors::Add(int32_t row, std::string message) {
-  for (const Entry& entry : entries_) {
-    if (entry.row == row) return;
-  }
+  const size_t at = static_cast<size_t>(row);
+  if (at >= failed_.size()) failed_.resize(at + 1, false);
+  if (failed_[at]) return;
+  failed_[at] = true;
   entries_.push_back({row, std::move(message)});
+}
+
+void RowErrors::Truncate(size_t size) {
+  for (; entries_.size() > size; entries_.pop_back())
+    failed_[static_cast<size_t>(entries_.back().row)] = false;
 }
 
 Evaluator::Evaluator(EvaluatorOptions options) : options_(std::move(options)) {

@@ -25,11 +25,12 @@ class RowErrors {
   const std::vector<Entry>& entries() const { return entries_; }
   void Add(int32_t row, std::string message);
   // Forgets entries of rows from `size` on: a lazy function drops errors of a branch (TRY_CAST).
-  void Truncate(size_t size) { entries_.resize(size); }
+  void Truncate(size_t size);
   size_t size() const { return entries_.size(); }
 
  private:
   std::vector<Entry> entries_;
+  std::vector<bool> failed_;  // by row
 };
 
 // What the session decides about meaning.

@@ -41,6 +41,11 @@ ColumnPtr Ints(const std::vector<std::optional<int64_t>>& values, Type type = Ty
   for (const auto& value : values) builder.AppendValue(value ? Value(*value) : Value());
   return builder.Finish();
 }
+ColumnPtr Strings(const std::vector<std::string>& values) {
+  ColumnBuilder builder(Type::String());
+  for (const std::string& value : values) builder.AppendString(value);
+  return builder.Finish();
+}
 // Statuses of 4,096 rows, dictionary-coded.
 ColumnPtr Coded(const std::vector<std::string>& values, int32_t rows) {
   auto* writer = new StringDictionary(1);
@@ -176,6 +181,38 @@ TEST(Evaluator, CommonTypesAreFlinks) {
   EXPECT_EQ(common({Type(TypeId::kFloat), Type::Decimal(2, 1)}), "DOUBLE");
   EXPECT_EQ(common({Type(TypeId::kInt), Type(TypeId::kBigInt), Type()}), "BIGINT");
   EXPECT_FALSE(CommonType(std::vector<Type>{Type(TypeId::kInt), Type(TypeId::kDate)}).ok());
+}
+
+TEST(Evaluator, ZerosOfBothSignsAreOneValueForIn) {
+  ColumnBuilder builder{Type(TypeId::kDouble)};
+  builder.Append(-0.0);
+  const Chunk chunk({builder.Finish()}, 1);
+  const Expr a = Expr::Column(0, "a", Type(TypeId::kDouble));
+  const Expr zero = Expr::Literal(Type(TypeId::kDouble, false), Value(0.0));
+  EXPECT_EQ(Evaluated(Call("IN", {a, zero}), chunk), (Texts{"TRUE"}));
+}
+
+TEST(Evaluator, RegularExpressionsBeyondRe2AreRefusedByName) {
+  const Status error = BindCall(*FindScalarFunction("REGEXP"), {Text("ab"), Text("a(?=b)")}).status();
+  EXPECT_EQ(error.message(),
+            "REGEXP: the regular expression 'a(?=b)' cannot be used: invalid perl operator: (?=");
+  EXPECT_FALSE(BindCall(*FindScalarFunction("REGEXP_EXTRACT"), {Text("aa"), Text("(a)\\1")}).ok());
+}
+
+TEST(Evaluator, ExpressionsOverPartOfAChunk) {
+  // Every function sees selected rows only; the others may hold anything.
+  const Chunk chunk({Strings({"1", "x", "3", "a rather long text that is not inline"})}, 4);
+  const Expr s = Expr::Column(0, "s", Type::String());
+  Evaluator evaluator;
+  RowErrors errors;
+  const std::vector<uint16_t> rows = {2, 0};
+  const RowSet set{rows.data(), 2};
+  const ColumnPtr numbers = evaluator.Eval(Cast(s, Type(TypeId::kInt)), chunk, set, errors);
+  EXPECT_TRUE(errors.empty());
+  EXPECT_EQ(Column2Text(numbers, set), (Texts{"3", "1"}));
+  EXPECT_EQ(Column2Text(evaluator.Eval(Call("UPPER", {s}), chunk, set, errors), set), (Texts{"'3'", "'1'"}));
+  const ColumnPtr part = evaluator.Eval(Call("SUBSTRING", {s, Int(3), Int(20)}), chunk, chunk.rows(), errors);
+  EXPECT_EQ(Column2Text(part, chunk.rows())[3], "'rather long text tha'");
 }
 
 TEST(Evaluator, PrintsAsExplainDoes) {

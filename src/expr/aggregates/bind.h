@@ -22,8 +22,9 @@ BoundAggregate BindVarSamp(AggregateArgs args, bool distinct, bool retracting);
 BoundAggregate BindStddevPop(AggregateArgs args, bool distinct, bool retracting);
 BoundAggregate BindStddevSamp(AggregateArgs args, bool distinct, bool retracting);
 
-// `inner` fed with each different value once. REQUIRES: `inner` takes one argument of type `arg`.
-std::unique_ptr<Aggregator> MakeDistinct(std::unique_ptr<Aggregator> inner, const Type& arg);
+// `inner` fed with each different value once; User error for a value with parts. REQUIRES: `inner` takes one
+// argument of type `arg`.
+BoundAggregate MakeDistinct(std::unique_ptr<Aggregator> inner, const Type& arg);
 
 // The type of AVG and the variances: as the argument, but DECIMAL(38, max(6, scale)).
 Type AverageType(const Type& arg);

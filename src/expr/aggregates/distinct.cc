@@ -216,15 +216,21 @@ class ApproxCountDistinct : public OwningAggregator<HyperLogLog> {
   }
 };
 
+Status CheckPlainValue(const Type& type) {
+  if (type.children().empty() && type.id() != TypeId::kNull) return Status();
+  return WrongArgument(0, type, "a value without parts");
+}
+
 }  // namespace
 
-std::unique_ptr<Aggregator> MakeDistinct(std::unique_ptr<Aggregator> inner, const Type& arg) {
-  return std::make_unique<Distinct>(std::move(inner), arg);
+BoundAggregate MakeDistinct(std::unique_ptr<Aggregator> inner, const Type& arg) {
+  RETURN_IF_ERROR(CheckPlainValue(arg));
+  return std::unique_ptr<Aggregator>(std::make_unique<Distinct>(std::move(inner), arg));
 }
 
 BoundAggregate BindApproxCountDistinct(AggregateArgs args, bool, bool retracting) {
   RETURN_IF_ERROR(ExpectCount(args.size(), 1, 1));
-  if (!args[0].children().empty()) return WrongArgument(0, args[0], "a value without parts");
+  RETURN_IF_ERROR(CheckPlainValue(args[0]));
   if (retracting) {
     return Status::User("APPROX_COUNT_DISTINCT cannot take rows away again")
         .Hint("use COUNT(DISTINCT …), or aggregate an insert-only input");

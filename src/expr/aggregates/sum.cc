@@ -236,7 +236,8 @@ BoundAggregate BindNumbers(AggregateArgs args, bool distinct) {
                 : args[0].id() == TypeId::kDecimal ? Type::Decimal(kMaxDecimalPrecision, args[0].scale())
                                                    : args[0];
   auto sum = MakeSum<kAverage>(args[0], result.WithNullable(true));
-  return distinct ? MakeDistinct(std::move(sum), args[0]) : std::move(sum);
+  if (distinct) return MakeDistinct(std::move(sum), args[0]);
+  return sum;
 }
 
 }  // namespace

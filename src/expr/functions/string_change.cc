@@ -1,13 +1,17 @@
 // String functions that write new text: cases, replacing, padding, encodings.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
 #include "data/text/number_text.h"
+#include "expr/cast/cast.h"
 #include "expr/functions/families.h"
 #include "expr/functions/signature_pattern.h"
 #include "expr/functions/string_parts.h"
 #include "expr/kernel.h"
 #include "expr/string_output.h"
+#include "expr/type_rules.h"
 #include "expr/utf8.h"
 
 namespace caudal {
@@ -133,6 +137,135 @@ Result<Signature> ResolveOverlay(std::span<const Type> args, std::span<const Val
   return signature;
 }
 
+// --- PRINTF
+// --------------------------------------------------------------------------------------------------
+
+// One "%…" of a format: flags, width, precision, letter.
+struct Directive {
+  bool left = false, zeros = false, plus = false;
+  int width = 0;
+  int precision = -1;
+  char letter = 0;
+};
+
+// Takes a directive behind its '%'.
+bool TakeDirective(std::string_view* format, Directive* directive) {
+  const auto take_number = [format](int* number) {
+    while (!format->empty() && format->front() >= '0' && format->front() <= '9' && *number < 1000) {
+      *number = *number * 10 + (format->front() - '0');
+      format->remove_prefix(1);
+    }
+  };
+  for (; !format->empty(); format->remove_prefix(1)) {
+    if (format->front() == '-') {
+      directive->left = true;
+    } else if (format->front() == '0') {
+      directive->zeros = true;
+    } else if (format->front() == '+') {
+      directive->plus = true;
+    } else {
+      break;
+    }
+  }
+  take_number(&directive->width);
+  if (!format->empty() && format->front() == '.') {
+    format->remove_prefix(1);
+    directive->precision = 0;
+    take_number(&directive->precision);
+  }
+  if (format->empty() || directive->width > 1000 || directive->precision > 100) return false;
+  directive->letter = format->front();
+  format->remove_prefix(1);
+  return std::string_view("sdfxX%n").find(directive->letter) != std::string_view::npos;
+}
+
+// The argument's text before padding; false when the letter is not for its type.
+bool DirectiveText(const Directive& directive, const Column& column, int32_t row, TimeZone& zone,
+                   std::string* text) {
+  if (column.IsNull(row)) {
+    *text = "null";
+    return true;
+  }
+  AppendValueText(column, row, zone, text);
+  const Type& type = column.type();
+  if (directive.letter == 's') {
+    if (directive.precision >= 0) *text = CharacterPrefix(*text, directive.precision);
+    return true;
+  }
+  if (directive.letter == 'f') {
+    double value = 0;
+    if (!type.is_numeric() || type.is_integer() || !ParseDouble(*text, &value)) return false;
+    *text = fmt::format("{:.{}f}", value, directive.precision < 0 ? 6 : directive.precision);
+  } else if (!type.is_integer()) {
+    return false;
+  } else if (directive.letter != 'd') {
+    int64_t value = 0;
+    ParseWholeInteger(*text, &value);
+    const uint64_t bits =
+        type.id() == TypeId::kBigInt ? static_cast<uint64_t>(value) : static_cast<uint32_t>(value);
+    *text = directive.letter == 'x' ? fmt::format("{:x}", bits) : fmt::format("{:X}", bits);
+  }
+  if (directive.plus && text->front() != '-') text->insert(0, "+");
+  return true;
+}
+
+void AppendAligned(const Directive& directive, std::string text, std::string* out) {
+  const int missing = directive.width - CharacterCount(text);
+  if (missing <= 0) {
+    *out += text;
+  } else if (directive.left) {
+    out->append(text).append(static_cast<size_t>(missing), ' ');
+  } else if (directive.zeros && directive.letter != 's') {
+    const size_t sign = text.front() == '-' || text.front() == '+' ? 1 : 0;
+    out->append(text.insert(sign, static_cast<size_t>(missing), '0'));
+  } else {
+    out->append(static_cast<size_t>(missing), ' ').append(text);
+  }
+}
+
+// A subset of Java's format: %s %d %f %x %X %% %n with '-', '0', '+', width and precision.
+bool AppendFormatted(KernelCall& call, std::string_view format, int32_t row, std::string* out) {
+  size_t next = 1;
+  while (!format.empty()) {
+    const size_t percent = std::min(format.find('%'), format.size());
+    *out += format.substr(0, percent);
+    format.remove_prefix(percent);
+    if (format.empty()) break;
+    format.remove_prefix(1);
+    Directive directive;
+    if (!TakeDirective(&format, &directive)) return false;
+    if (directive.letter == '%' || directive.letter == 'n') {
+      *out += directive.letter == '%' ? '%' : '\n';
+      continue;
+    }
+    std::string text;
+    if (next >= call.args.size() ||
+        !DirectiveText(directive, *call.args[next++], row, call.evaluator.zone(), &text)) {
+      return false;
+    }
+    AppendAligned(directive, std::move(text), out);
+  }
+  return true;
+}
+
+Result<Signature> ResolvePrintf(std::span<const Type> args, std::span<const Value* const>) {
+  RETURN_IF_ERROR(ExpectCount(args.size(), 1, -1));
+  if (!IsText(args[0])) return WrongArgument(0, args[0], "a string");
+  Signature signature{Type::String(), {args.begin(), args.end()}};
+  if (args[0].id() == TypeId::kNull) signature.args[0] = Type::String();
+  return signature;
+}
+
+ColumnPtr PrintfKernel(KernelCall& call) {
+  const TextView formats(*call.args[0]);
+  return WriteTexts(call, [&](int32_t row, std::string* out) {
+    if (formats.IsNull(row)) return false;
+    if (AppendFormatted(call, formats[row].view(), row, out)) return true;
+    call.errors.Add(row, fmt::format("the format '{}' and its arguments do not fit", formats[row].view()));
+    return false;
+  });
+}
+
 // --- what a text consists of
 // ---------------------------------------------------------------------------------
 
@@ -181,6 +314,8 @@ const ScalarFunction kStringChange[] = {
      RepeatKernel},
     {"OVERLAY", kFamilyText, "With a part replaced.", "OVERLAY('Txxxxas' PLACING 'hom' FROM 2 FOR 4)",
      "Thomas", ResolveOverlay, OverlayKernel},
+    {"PRINTF", kFamilyText, "Formatted as Java's format: %s %d %f %x %X %%, with width and precision.",
+     "PRINTF('%s=%05.2f', 'a', 3.14159)", "a=03.14", ResolvePrintf, PrintfKernel, false, true, false},
     {"CHR", kFamilyText, "The character of a code, of its last 8 bits.", "CHR(65)", "A", Pattern<"l>S!">,
      ChrKernel},
     {"TO_BASE64", kFamilyText, "The bytes of a text in Base64.", "TO_BASE64('hello')",
