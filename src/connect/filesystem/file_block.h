@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "connect/filesystem/file_listing.h"
+#include "connect/filesystem/file_queue.h"
 #include "data/chunk.h"
 #include "format/decoder.h"
 
@@ -20,7 +20,7 @@ struct FileBlock {
   int64_t end_offset = 0;          // where the file goes on behind this block
   bool end_of_file = false;
   std::vector<ListedFile> late;  // files that are passed over
-  int64_t listed_micros = 0;     // when the folder was last listed
+  Listing listing;               // when the folder was last listed
   bool end_of_input = false;     // nothing follows
   Status failure;                // nothing follows
 };

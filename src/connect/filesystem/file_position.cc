@@ -8,10 +8,14 @@ namespace caudal {
 
 std::string FilePosition::ToJson() const {
   // Identities are 64 bits wide, more than a JSON number is safe for elsewhere; a name need not be UTF-8.
-  const nlohmann::json json = {{"root", root},           {"splits", splits},
-                               {"file", file},           {"offset", offset},
-                               {"done", done},           {"identity", std::to_string(identity)},
-                               {"listed", listed_micros}};
+  const nlohmann::json json = {{"root", root},
+                               {"splits", splits},
+                               {"file", file},
+                               {"offset", offset},
+                               {"done", done},
+                               {"identity", std::to_string(identity)},
+                               {"listed", listed_micros},
+                               {"recent", recent}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -32,6 +36,9 @@ Result<FilePosition> FilePosition::Parse(std::string_view text) {
   position.done = json.value("done", nlohmann::json(false)) == true;
   position.identity = std::strtoull(json["identity"].get<std::string>().c_str(), nullptr, 10);
   position.listed_micros = json["listed"].get<int64_t>();
+  for (const nlohmann::json& name : json.value("recent", nlohmann::json::array())) {
+    if (name.is_string()) position.recent.push_back(name.get<std::string>());
+  }
   return position;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 
@@ -20,6 +21,8 @@ struct FilePosition {
   bool done = false;          // all of the file
   uint64_t identity = 0;      // of the file, so that another under the same name is told apart
   int64_t listed_micros = 0;  // wall clock before the folder was last listed
+  // Names that were known then and got their name so shortly before that the clock cannot tell.
+  std::vector<std::string> recent;
 
   std::string ToJson() const;
   // User error if the text is not such a position.

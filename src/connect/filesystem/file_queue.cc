@@ -5,6 +5,12 @@
 #include <algorithm>
 
 namespace caudal {
+namespace {
+
+// A file's time is that of the kernel's last tick, some milliseconds behind the clock.
+constexpr int64_t kTickMicros = 50'000;
+
+}  // namespace
 
 FileQueue::FileQueue(FileSystem* files, Env* env, int split, bool counts_bytes, FilePosition position)
     : files_(files), env_(env), split_(split), counts_bytes_(counts_bytes), position_(std::move(position)) {
@@ -29,19 +35,28 @@ Status FileQueue::CheckPosition(const ListedFile* found) const {
   return Status();
 }
 
+bool FileQueue::AppearedSince(const ListedFile& file) const {
+  const std::vector<std::string>& recent = position_.recent;
+  return file.info.changed_micros >= position_.listed_micros - kTickMicros &&
+         std::find(recent.begin(), recent.end(), file.name) == recent.end();
+}
+
 Status FileQueue::List() {
   const int64_t now = env_->NowMicros();
   ASSIGN_OR_RETURN(std::vector<ListedFile> files, ListFiles(files_, position_.root));
   std::vector<ListedFile> added;
   const bool resumes = !started_ && !position_.file.empty();
   const ListedFile* resumed = nullptr;
+  listing_ = {now, {}};
   for (ListedFile& file : files) {
-    if (SplitOfFile(file.name, position_.splits) != split_ || !seen_.insert(file.name).second) continue;
+    if (SplitOfFile(file.name, position_.splits) != split_) continue;
+    if (file.info.changed_micros >= now - kTickMicros) listing_.recent.push_back(file.name);
+    if (!seen_.insert(file.name).second) continue;
     if (resumes && file.name == position_.file) resumed = &file;
     // At the first look after a restart, older names are read unless they appeared after the last look.
     const bool behind = resumes ? file.name < position_.file : !last_.empty() && file.name < last_;
     if (behind) {
-      if (!resumes || file.info.changed_micros >= position_.listed_micros) late_.push_back(file);
+      if (!resumes || AppearedSince(file)) late_.push_back(file);
     } else if (!(position_.done && file.name == position_.file)) {
       added.push_back(file);
     }
@@ -51,7 +66,6 @@ Status FileQueue::List() {
   std::sort(waiting_.begin(), waiting_.end(),
             [](const ListedFile& a, const ListedFile& b) { return a.name < b.name; });
   started_ = true;
-  listed_micros_ = now;
   return Status();
 }
 

@@ -17,6 +17,12 @@
 
 namespace caudal {
 
+// When a folder was listed, for the position of what was found there.
+struct Listing {
+  int64_t micros = 0;
+  std::vector<std::string> recent;
+};
+
 class FileQueue {
  public:
   // Goes on at `position`, whose root and splits say what to list. `split`: which share of the names.
@@ -33,12 +39,14 @@ class FileQueue {
 
   // Where the file that Next gave first goes on; 0 for all others.
   int64_t StartOffset(const ListedFile& file) const;
-  int64_t listed_micros() const { return listed_micros_; }
+  const Listing& listing() const { return listing_; }
   // Files that Next will give, and their bytes.
   int64_t waiting_files() const { return static_cast<int64_t>(waiting_.size()); }
   int64_t waiting_bytes() const;
 
  private:
+  // The file was not there when the position's run last looked.
+  bool AppearedSince(const ListedFile& file) const;
   Status CheckPosition(const ListedFile* found) const;
 
   FileSystem* files_;
@@ -48,7 +56,7 @@ class FileQueue {
   FilePosition position_;  // where it all began
   std::string last_;       // name of the last file that Next gave, or that is done
   bool started_ = false;   // the folder was listed
-  int64_t listed_micros_ = 0;
+  Listing listing_;
   std::unordered_set<std::string> seen_;  // names that are queued, read or reported
   std::deque<ListedFile> waiting_;        // by name
   std::vector<ListedFile> late_;

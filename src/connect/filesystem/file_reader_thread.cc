@@ -74,7 +74,7 @@ void FileReaderThread::Run() {
   FileBlock last;
   last.failure = ReadAll();
   last.end_of_input = last.failure.ok();
-  last.listed_micros = queue_.listed_micros();
+  last.listing = queue_.listing();
   Put(std::move(last));
 }
 
@@ -84,7 +84,7 @@ Status FileReaderThread::ReadAll() {
     NoteBacklog(0, 0);
     FileBlock news;
     news.late = queue_.TakeLate();
-    news.listed_micros = queue_.listed_micros();
+    news.listing = queue_.listing();
     if (!news.late.empty() && !Put(std::move(news))) return Status();
     while (const std::optional<ListedFile> file = queue_.Next()) {
       RETURN_IF_ERROR(ReadFile(*file, queue_.StartOffset(*file)));
@@ -126,7 +126,7 @@ Status FileReaderThread::ReadRecords(const ListedFile& file, int64_t offset) {
     length = kBlockBytes;
     block.end_offset = offset;
     block.end_of_file = last;
-    block.listed_micros = queue_.listed_micros();
+    block.listing = queue_.listing();
     NoteBacklog(opened->size() - offset, file.info.modified_micros);
     if (!Put(std::move(block))) return Status();
   }
@@ -150,7 +150,7 @@ Status FileReaderThread::ReadParquet(const ListedFile& file, int64_t first_row) 
     block.end_of_file = chunk.empty();
     row += chunk.size();
     block.end_offset = row;
-    block.listed_micros = queue_.listed_micros();
+    block.listing = queue_.listing();
     const int64_t rows = std::max<int64_t>(1, reader->rows());
     NoteBacklog(file.info.size * (rows - std::min(row, rows)) / rows, file.info.modified_micros);
     const bool end = block.end_of_file;

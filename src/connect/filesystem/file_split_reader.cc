@@ -21,7 +21,13 @@ void FileSplitReader::MoveTo(int64_t offset, bool done) {
   position_.identity = block_->file.info.identity;
   position_.offset = offset;
   position_.done = done;
-  position_.listed_micros = block_->listed_micros;
+  NoteListing();
+}
+
+void FileSplitReader::NoteListing() {
+  if (position_.listed_micros == block_->listing.micros) return;
+  position_.listed_micros = block_->listing.micros;
+  position_.recent = block_->listing.recent;
 }
 
 Result<Poll> FileSplitReader::Next() {
@@ -67,7 +73,7 @@ SourceRows FileSplitReader::ReportLate() {
         "file '{}' appeared after '{}', which comes after it by name, was read: it is passed over",
         file.info.path, position_.file);
   }
-  position_.listed_micros = block_->listed_micros;
+  NoteListing();
   block_.reset();
   return rows;
 }

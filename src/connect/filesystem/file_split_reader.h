@@ -28,6 +28,7 @@ class FileSplitReader : public SplitReader {
   Result<SourceRows> TakeChunk();
   SourceRows ReportLate();
   void MoveTo(int64_t offset, bool done);
+  void NoteListing();
   ColumnPtr Arrival(int32_t rows) const;
 
   Split split_;
