@@ -98,7 +98,11 @@ struct TopNNode {
   bool retracting = false;     // the input takes rows away
   bool update_before = true;   // the reader wants -U
   bool rowtime_first = false;  // n = 1, ascending rowtime: first row, late rows rejected
-  bool rowtime_last = false;   // n = 1, descending rowtime: last row, late rows rejected
+  bool rowtime_last = false;   // n = 1, descending rowtime or arrival: of equal times the later to come
+  // A Top-N of windows (PARTITION BY window_start, window_end), once each when it is over. The planner writes
+  // it as a TopN and an Aggregate over `window`; no operator sees the flag set.
+  bool windowed = false;
+  WindowSpec window;
 };
 
 // DEDUPLICATE: the first row to arrive of each key; a repeat within `retain` is a duplicate.

@@ -325,7 +325,7 @@ void GroupBinder::AddInputColumns(Input& input, std::vector<std::string>* names)
   for (const Expr& key : keys_) {
     if (IsWindowKey(key)) continue;
     std::string name =
-        key.kind == Expr::Kind::kColumn ? key.name : fmt::format("$key{}", input.projections.size());
+        key.kind == Expr::Kind::kColumn ? key.name : fmt::format("key${}", input.projections.size());
     const int column = input.Column(Substitute(key, input.columns), std::move(name));
     if (std::ranges::find(aggregate_.keys, column) == aggregate_.keys.end())
       aggregate_.keys.push_back(column);
@@ -339,12 +339,12 @@ void GroupBinder::AddInputColumns(Input& input, std::vector<std::string>* names)
     names->push_back(CallText(bound));
     for (const Expr& arg : bound.args) {
       std::string name =
-          arg.kind == Expr::Kind::kColumn ? arg.name : fmt::format("$arg{}", input.projections.size());
+          arg.kind == Expr::Kind::kColumn ? arg.name : fmt::format("arg${}", input.projections.size());
       call.args.push_back(input.Column(Substitute(arg, input.columns), std::move(name)));
     }
     if (bound.filter) {
       call.filter = input.Column(Substitute(*bound.filter, input.columns),
-                                 fmt::format("$filter{}", input.projections.size()));
+                                 fmt::format("filter${}", input.projections.size()));
     }
     aggregate_.calls.push_back(std::move(call));
   }
@@ -355,7 +355,7 @@ Result<Relation> GroupBinder::AddAggregate(Input input) {
   AddInputColumns(input, &names);
   if (aggregate_.windowed) {
     if (!attached_) input.time = input.columns[static_cast<size_t>(group_window_->time_column)];
-    std::string name = input.time->kind == Expr::Kind::kColumn ? input.time->name : "$time";
+    std::string name = input.time->kind == Expr::Kind::kColumn ? input.time->name : "time$";
     aggregate_.window.time_column = input.Column(*input.time, std::move(name));
   }
   SetEmission();
@@ -364,7 +364,7 @@ Result<Relation> GroupBinder::AddAggregate(Input input) {
       context_.source->Position(select_.group_by_range ? *select_.group_by_range : select_.keyword);
   // An input of no columns has nothing to count rows by.
   if (input.projections.empty()) {
-    input.Column(Expr::Literal(Type(TypeId::kInt, false), Value(int64_t{0})), "$row");
+    input.Column(Expr::Literal(Type(TypeId::kInt, false), Value(int64_t{0})), "row$");
   }
   Relation base = input.base;
   base.node = AddInputCalc(builder, input, position);

@@ -278,7 +278,7 @@ Result<Relation> QueryBinder::BindOrder(Relation relation, const Query& query, c
       }
     } else if (key.kind != Expr::Kind::kColumn) {
       column = static_cast<int>(projections.size());
-      projections.push_back({std::move(key), fmt::format("$order{}", column)});
+      projections.push_back({std::move(key), fmt::format("order${}", column)});
     }
     sort.keys.push_back({column, !item.descending, item.nulls_first.value_or(!item.descending)});
   }

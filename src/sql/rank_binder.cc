@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "sql/select_binder.h"
@@ -65,10 +66,11 @@ Result<Relation> RankBinder::AddTopN(std::vector<Expr> filters) {
     for (size_t i = 0; i < projections.size(); ++i) {
       if (projections[i].expr == expr) return static_cast<int>(i);
     }
-    projections.push_back({expr, fmt::format("$key{}", projections.size())});
+    projections.push_back({expr, fmt::format("key${}", projections.size())});
     return static_cast<int>(projections.size()) - 1;
   };
   TopNNode top;
+  RETURN_IF_ERROR(AddWindow(top, projections));
   for (const Expr& key : partition_) top.partition.push_back(column_of(key));
   for (size_t i = 0; i < order_.size(); ++i) {
     SortKey key = order_keys_[i];
@@ -80,16 +82,44 @@ Result<Relation> RankBinder::AddTopN(std::vector<Expr> filters) {
   Relation relation =
       Project(builder, input_, context_.owner, std::move(filters), std::move(projections), position_);
   relation.node = builder.AddTopN(context_.owner + "/row-number", relation.node, std::move(top),
-                                  "$row_number", position_);
+                                  "row_number$", position_);
   rank_column_ = builder.node(relation.node).schema.size() - 1;
   relation.scope.columns = builder.node(relation.node).schema;
   return relation;
 }
 
+// With window_start and window_end among the partition columns the result of each window comes once, at its
+// end. Windows that slide by s end s apart, so that the row times end - 1 ms of one window tumble by s.
+Status RankBinder::AddWindow(TopNNode& top, std::vector<Projection>& projections) const {
+  if (!input_.window || queries_.batch()) return Status();
+  auto is_key = [&](int column) {
+    return column >= 0 && std::ranges::any_of(partition_, [&](const Expr& key) {
+             return key.kind == Expr::Kind::kColumn && key.column == column;
+           });
+  };
+  const WindowColumns& window = *input_.window;
+  if (!is_key(window.start) || !is_key(window.end)) return Status();
+  top.windowed = true;
+  top.window = window.spec;
+  top.window.size = window.spec.slide;
+  top.window.offset = (window.spec.offset + window.spec.size) % window.spec.slide;
+  top.window.time_column = window.time;
+  if (window.time >= 0) return Status();
+  ExpressionBinder binder(*context_.source, input_.scope);
+  std::vector<Expr> args;
+  args.push_back(projections[static_cast<size_t>(window.end)].expr);
+  args.push_back(Expr::Literal(Type(TypeId::kIntervalDayTime, /*nullable=*/false), Value(int64_t{1})));
+  ASSIGN_OR_RETURN(Expr time, binder.CallFunction("-", std::move(args), {}));
+  top.window.local_time_zone = false;
+  top.window.time_column = static_cast<int>(projections.size());
+  projections.push_back({std::move(time), "time$"});
+  return Status();
+}
+
 void RankBinder::ReplacePlaceholder(Expr& expr) const {
   if (expr.kind == Expr::Kind::kColumn && expr.column == kRankPlaceholder) {
     expr.column = rank_column_;
-    expr.name = "$row_number";
+    expr.name = "row_number$";
   }
   for (Expr& arg : expr.args) ReplacePlaceholder(arg);
 }

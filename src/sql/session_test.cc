@@ -135,11 +135,11 @@ TEST_F(SessionTest, PointsAtUnknownNames) {
 TEST_F(SessionTest, GroupsByExpressions) {
   EXPECT_EQ(Run("SELECT acct + 1, COUNT(*) + 1 AS n, COUNT(*) FILTER (WHERE s = 'x') FROM t GROUP BY acct + "
                 "1 HAVING COUNT(*) > 2"),
-            "Calc(select=[$key0 AS EXPR$0, (COUNT(*) + 1) AS n, COUNT(*) FILTER (WHERE s = "
+            "Calc(select=[key$0 AS EXPR$0, (COUNT(*) + 1) AS n, COUNT(*) FILTER (WHERE s = "
             "'x') AS EXPR$2], "
             "where=[COUNT(*) > 2])\n"
-            "+- Aggregate(groupBy=[$key0], select=[$key0, COUNT(*), COUNT(*) FILTER (WHERE s = 'x')])\n"
-            "   +- Calc(select=[(acct + 1) AS $key0, (s = 'x') AS $filter1])\n"
+            "+- Aggregate(groupBy=[key$0], select=[key$0, COUNT(*), COUNT(*) FILTER (WHERE s = 'x')])\n"
+            "   +- Calc(select=[(acct + 1) AS key$0, (s = 'x') AS filter$1])\n"
             "      +- Scan(table=[t], fields=[id, acct, s])\n");
 }
 
@@ -202,9 +202,9 @@ TEST_F(SessionTest, AggregatesAgainByTheSameWindow) {
       "Calc(select=[(window_end - INTERVAL '+0 01:00:00.000' DAY TO SECOND) AS window_start, window_end, "
       "MAX(n) AS EXPR$2], "
       "changelogMode=[I])\n"
-      "+- Aggregate(groupBy=[], window=[TUMBLE(time_col=[$time], size=[1 min])], select=[MAX(n), "
+      "+- Aggregate(groupBy=[], window=[TUMBLE(time_col=[time$], size=[1 min])], select=[MAX(n), "
       "window_end], changelogMode=[I])\n"
-      "   +- Calc(select=[COUNT(*) AS n, (window_end - INTERVAL '+0 00:00:00.001' DAY TO SECOND) AS $time, "
+      "   +- Calc(select=[COUNT(*) AS n, (window_end - INTERVAL '+0 00:00:00.001' DAY TO SECOND) AS time$, "
       "$clock], changelogMode=[I])\n"
       "      +- Aggregate(groupBy=[acct], window=[HOP(time_col=[ts], size=[1 h], slide=[1 min])], "
       "select=[acct, COUNT(*), window_start, window_end, $clock], changelogMode=[I])\n"
@@ -222,7 +222,7 @@ TEST_F(SessionTest, BoundsTheRowNumber) {
   EXPECT_EQ(Changes("SELECT id, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY acct DESC) AS "
                     "rn FROM t) WHERE rn "
                     "BETWEEN 2 AND 3"),
-            "Calc(select=[id, $row_number AS rn], changelogMode=[I,UB,UA,D])\n"
+            "Calc(select=[id, row_number$ AS rn], changelogMode=[I,UB,UA,D])\n"
             "+- TopN(rankRange=[2, 3], partitionBy=[id], orderBy=[acct DESC], changelogMode=[I,UB,UA,D])\n"
             "   +- Scan(table=[t], fields=[id, acct], changelogMode=[I])\n\n");
   EXPECT_TRUE(Run("SELECT id, ROW_NUMBER() OVER (ORDER BY acct) FROM t")

@@ -21,6 +21,24 @@ ChangelogKinds Without(ChangelogKinds kinds, ChangelogKinds part) {
 // "Aggregate 'features/group-by'": who makes the changes that somebody cannot take.
 std::string NameOf(const PlanNode& node) { return fmt::format("{} '{}'", node.label(), node.id); }
 
+// Whether the column is PROCTIME(), perhaps of a table's computed column.
+bool IsProcessingTime(const std::vector<PlanNode>& nodes, const PlanNode& node, int column) {
+  auto is_call = [](const Expr& expr) { return expr.kind == Expr::Kind::kCall && expr.name == "PROCTIME"; };
+  if (const ScanNode* scan = node.as<ScanNode>()) {
+    const TableColumn& source =
+        scan->table.columns[static_cast<size_t>(scan->columns[static_cast<size_t>(column)])];
+    return source.computed && is_call(*source.computed);
+  }
+  if (node.inputs.empty()) return false;
+  const PlanNode& input = nodes[static_cast<size_t>(node.inputs[0].node)];
+  if (const CalcNode* calc = node.as<CalcNode>()) {
+    const Expr& expr = calc->projections[static_cast<size_t>(column)];
+    return is_call(expr) || (expr.kind == Expr::Kind::kColumn && IsProcessingTime(nodes, input, expr.column));
+  }
+  const bool passes = node.as<WindowNode>() || node.as<DeduplicateNode>();
+  return passes && column < input.schema.size() && IsProcessingTime(nodes, input, column);
+}
+
 class ChangelogInference {
  public:
   ChangelogInference(const Draft& draft, const Catalog& catalog, bool batch, const FailAt& fail)
@@ -108,12 +126,15 @@ class ChangelogInference {
   Result<ChangelogKinds> InferTopN(TopNNode& top, const PlanNode& node) const {
     const PlanNode& input = Input(node);
     top.retracting = !input.kinds.insert_only();
-    const bool one = top.first == 1 && top.last == 1 && !top.with_rank && !top.retracting;
-    const bool by_time =
-        top.order.size() == 1 && input.time_column >= 0 && top.order[0].column == input.time_column;
-    top.rowtime_first = one && by_time && top.order[0].ascending;
-    top.rowtime_last = one && by_time && !top.order[0].ascending;
-    return top.rowtime_first ? ChangelogKinds::InsertOnly() : ChangelogKinds::All();
+    const bool one = top.first == 1 && top.last == 1 && !top.retracting && top.order.size() == 1;
+    const bool by_time = one && input.time_column >= 0 && top.order[0].column == input.time_column;
+    // Processing time never goes back: the first row stays the first, and of equal times the last to come is
+    // last.
+    const bool by_arrival = one && IsProcessingTime(draft_.nodes, input, top.order[0].column);
+    top.rowtime_first = by_time && top.order[0].ascending && !top.with_rank;
+    top.rowtime_last = (by_arrival || by_time) && !top.order[0].ascending;
+    const bool first_stays = top.rowtime_first || (by_arrival && top.order[0].ascending);
+    return first_stays ? ChangelogKinds::InsertOnly() : ChangelogKinds::All();
   }
 
   // A sink with a key wants one row a key; only an upsert key within it promises that.

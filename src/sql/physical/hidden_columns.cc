@@ -27,7 +27,7 @@ Type HiddenType(const HiddenColumn& column) {
 // Whether the operator compares rows with $clock.
 bool DecidesLateness(const PlanNode& node) {
   if (const AggregateNode* aggregate = node.as<AggregateNode>()) return aggregate->windowed;
-  if (const TopNNode* top = node.as<TopNNode>()) return top->rowtime_first || top->rowtime_last;
+  if (const TopNNode* top = node.as<TopNNode>()) return top->rowtime_first;
   return node.as<DeduplicateNode>() != nullptr;
 }
 

@@ -33,16 +33,15 @@ constexpr std::string_view kPrefixes[] = {"table.",
 struct Unbuilt {
   std::string_view key, default_value;
 };
-constexpr Unbuilt kUnbuilt[] = {{"table.exec.state.ttl", "0"},
-                                {"table.exec.emit.late-fire.enabled", "false"},
+constexpr Unbuilt kUnbuilt[] = {{"table.exec.emit.late-fire.enabled", "false"},
                                 {"table.exec.emit.allow-lateness", "0"},
                                 {"table.exec.source.cdc-events-duplicate", "false"},
                                 {"table.exec.legacy-cast-behaviour", "disabled"}};
 
 constexpr std::string_view kDurations[] = {
-    "table.exec.emit.early-fire.delay", "execution.checkpointing.interval",
+    "table.exec.emit.early-fire.delay",  "execution.checkpointing.interval",
     "execution.checkpointing.min-pause", "table.exec.mini-batch.allow-latency",
-    "table.exec.source.idle-timeout"};
+    "table.exec.source.idle-timeout",    "table.exec.state.ttl"};
 constexpr std::string_view kBooleans[] = {"table.exec.emit.early-fire.enabled",
                                           "table.exec.mini-batch.enabled"};
 
