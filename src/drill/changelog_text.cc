@@ -164,6 +164,19 @@ std::string CompareChanges(const std::vector<std::string>& expected, const std::
   return CompareLines(expected, lines);
 }
 
+std::string CompareNetChanges(const std::vector<std::string>& expected,
+                              const std::vector<TextChange>& actual) {
+  std::map<std::string, int64_t> net;
+  for (const std::string& line : expected) {
+    Result<TextChange> change = ParseChange(line);
+    if (!change.ok()) return change.status().ToString();
+    net[change->row()] += IsAdd(change->kind) ? 1 : -1;
+  }
+  for (const TextChange& change : actual) net[change.row()] -= IsAdd(change.kind) ? 1 : -1;
+  const bool equal = std::all_of(net.begin(), net.end(), [](const auto& entry) { return entry.second == 0; });
+  return equal ? "" : CompareChanges(expected, actual);
+}
+
 std::string CompareChangesPerKey(const std::vector<std::string>& expected,
                                  const std::vector<TextChange>& actual, const std::vector<int>& per_key) {
   std::vector<TextChange> wanted;

@@ -40,6 +40,9 @@ Result<std::vector<TextChange>> UpsertFold(std::vector<TextChange> changes, cons
 std::string CompareChanges(const std::vector<std::string>& expected, const std::vector<TextChange>& actual);
 std::string CompareChangesPerKey(const std::vector<std::string>& expected,
                                  const std::vector<TextChange>& actual, const std::vector<int>& per_key);
+// Only what the changes add up to counts: for changes of changes that several tasks made side by side.
+std::string CompareNetChanges(const std::vector<std::string>& expected,
+                              const std::vector<TextChange>& actual);
 std::string CompareLines(const std::vector<std::string>& expected, const std::vector<std::string>& actual);
 
 }  // namespace caudal::drill

@@ -37,7 +37,8 @@ class Player {
     Schema schema;
     std::vector<int> upsert_key;
     std::unique_ptr<Job> job;
-    size_t seen = 0;  // committed changes that a `changelog` has shown
+    bool merges_changes = false;  // in one of its plans so far
+    size_t seen = 0;              // committed changes that a `changelog` has shown
     int starts = 0;
   };
 
