@@ -68,7 +68,7 @@ int64_t IntegerAt(const Column& column, int32_t row) {
 
 }  // namespace
 
-void AppendJsonString(std::string_view text, std::string* out) {
+void AppendQuotedJson(std::string_view text, std::string* out) {
   out->push_back('"');
   while (!text.empty()) {
     const char c = text.front();
@@ -106,7 +106,7 @@ Result<std::unique_ptr<JsonEncoder>> JsonEncoder::Make(const Schema& schema, Jso
 JsonEncoder::JsonEncoder(Schema schema, JsonOptions options)
     : schema_(std::move(schema)), options_(std::move(options)) {
   for (const Field& field : schema_.fields) {
-    AppendJsonString(field.name, &names_.emplace_back());
+    AppendQuotedJson(field.name, &names_.emplace_back());
     names_.back().push_back(':');
   }
 }
@@ -155,7 +155,7 @@ Status JsonEncoder::AppendValue(const Column& column, int32_t row, std::string* 
     }
     case TypeId::kChar:
     case TypeId::kVarChar:
-      AppendJsonString(ColumnView<StringView>(column)[row].view(), out);
+      AppendQuotedJson(ColumnView<StringView>(column)[row].view(), out);
       break;
     case TypeId::kBinary:
     case TypeId::kVarBinary:
@@ -195,7 +195,7 @@ Status JsonEncoder::AppendValue(const Column& column, int32_t row, std::string* 
       out->push_back('{');
       for (size_t i = 0; i < column.children().size(); ++i) {
         if (i > 0) out->push_back(',');
-        AppendJsonString(type.children()[i].name, out);
+        AppendQuotedJson(type.children()[i].name, out);
         out->push_back(':');
         RETURN_IF_ERROR(AppendValue(*column.children()[i], row, out));
       }
@@ -225,7 +225,7 @@ Status JsonEncoder::AppendMap(const Column& column, int32_t row, std::string* ou
     if (!first) out->push_back(',');
     first = false;
     // The view of a short key points into the column's own memory, so it stays where it is.
-    AppendJsonString(name, out);
+    AppendQuotedJson(name, out);
     out->push_back(':');
     RETURN_IF_ERROR(AppendValue(*column.children()[1], i, out));
   }

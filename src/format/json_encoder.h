@@ -32,6 +32,6 @@ class JsonEncoder : public Encoder {
 };
 
 // A string as JSON, with its quotes. Bytes that are no UTF-8 become U+FFFD.
-void AppendJsonString(std::string_view text, std::string* out);
+void AppendQuotedJson(std::string_view text, std::string* out);
 
 }  // namespace caudal
