@@ -1,6 +1,7 @@
 #include "run/task_node.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace caudal {
 
@@ -29,7 +30,7 @@ Status TaskNode::Step() {
   const int64_t start = job_->env->SteadyNanos();
   Status status = phase_ == Phase::kReady ? Take() : Advance(Resume());
   busy_nanos_ += job_->env->SteadyNanos() - start;
-  return status;
+  return status.ok() ? std::exchange(refusal_, Status()) : status;
 }
 
 Inlet* TaskNode::NextInlet() {
@@ -132,6 +133,13 @@ void TaskNode::Send(const Message& message) {
 
 void TaskNode::RejectRows(const Chunk& chunk, const Schema& schema, const Rejection& rejection) {
   if (chunk.empty()) return;
+  if (rejection.fate == Fate::kDead && dead_letter_ == nullptr) {
+    // Nowhere to keep the rows, so the query must not go on without them.
+    if (!refusal_.ok()) return;
+    refusal_ = Status::Data(rejection.messages.empty() ? std::string(rejection.name) : rejection.messages[0])
+                   .Hint("set 'caudal.errors' = 'dead-letter' on the source to keep such rows aside");
+    return;
+  }
   *fates_.Get(rejection.fate, rejection.name) += chunk.size();
   if (dead_letter_ == nullptr) return;
   const Chunk rows = job_->dead_letter->FromRows(chunk, schema, rejection, id_, job_->env->NowMillis());
@@ -150,6 +158,8 @@ Status TaskNode::PassBarrier(const Barrier& barrier) {
   ack.rows_in = now.rows_in;
   ack.rows_out = now.rows_out;
   ack.fates = now.fates;
+  ack.state_rows = now.state_rows;
+  ack.state_bytes = now.state_bytes;
   for (const std::unique_ptr<Outlet>& outlet : outlets_) {
     ack.edges.push_back({outlet->reader, outlet->port, outlet->rows});
   }

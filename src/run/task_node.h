@@ -87,7 +87,8 @@ class TaskNode {
   void Send(const Message& message);
   // Acknowledges and passes the barrier on.
   Status PassBarrier(const Barrier& barrier);
-  // Counts and keeps rejected rows. `chunk`: rows of `schema`.
+  // Counts and keeps rejected rows. `chunk`: rows of `schema`. Dead rows without a dead-letter table to go to fail
+  // the step.
   void RejectRows(const Chunk& chunk, const Schema& schema, const Rejection& rejection);
 
   const JobContext* job_;
@@ -112,6 +113,7 @@ class TaskNode {
   std::vector<std::unique_ptr<Inlet>> inlets_;
   std::vector<std::unique_ptr<Outlet>> outlets_;
   Phase phase_ = Phase::kReady;
+  Status refusal_;  // what the step under way must fail with
   Watermark next_watermark_;
   Barrier barrier_;
   uint32_t turn_ = 0;
