@@ -149,6 +149,8 @@ Result<Expr> ExpressionBinder::BindIdentifier(const Identifier& identifier, Sour
   size_t first = 0;
   if (parts.size() > 1 && parts[0].text == scope_.qualifier && scope_.columns.Find(parts[1].text)) first = 1;
   const std::optional<int> column = scope_.columns.Find(parts[first].text);
+  // PI needs no parentheses.
+  if (!column && parts.size() == 1 && UpperCase(parts[0].text) == "PI") return CallFunction("PI", {}, range);
   if (!column)
     return UnknownColumn(parts.size() > 1 && parts[0].text == scope_.qualifier ? parts[1] : parts[first]);
   for (int i = *column + 1; i < scope_.columns.size(); ++i) {

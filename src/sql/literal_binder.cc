@@ -48,12 +48,20 @@ Result<Expr> BindInteger(std::string_view digits, int scale, bool negative, Sour
   return Constant(Type::Decimal(static_cast<int>(digits.size() - zeros), 0), Value(value), range, source);
 }
 
-// 1.50 is DECIMAL(3, 2), 0.5 is DECIMAL(2, 1): all digits as written count.
-Result<Expr> BindDecimal(const std::string& text, bool negative, SourceRange range,
-                         const SourceText& source) {
-  size_t point = text.find('.');
-  std::string digits = text.substr(0, point) + text.substr(point + 1);
-  int scale = static_cast<int>(text.size() - point - 1);
+// 1.50 is DECIMAL(3, 2), 0.5 is DECIMAL(2, 1): all digits as written count. Also the text of DECIMAL '-1.50'.
+Result<Expr> BindDecimal(std::string_view text, bool negative, SourceRange range, const SourceText& source) {
+  std::string_view number = text;
+  if (number.starts_with('-') || number.starts_with('+')) {
+    negative ^= number.starts_with('-');
+    number.remove_prefix(1);
+  }
+  const size_t point = std::min(number.find('.'), number.size());
+  std::string digits(number.substr(0, point));
+  if (point < number.size()) digits += number.substr(point + 1);
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) {
+    return ErrorAt(source, range, fmt::format("'{}' is not a DECIMAL", text)).Hint("write DECIMAL '1.50'");
+  }
+  const int scale = point < number.size() ? static_cast<int>(number.size() - point - 1) : 0;
   return BindInteger(digits, scale, negative, range, source, static_cast<int>(digits.size()));
 }
 

@@ -29,6 +29,23 @@ size_t SequenceLength(unsigned char first) {
   return 0;
 }
 
+void AppendUtf8(uint32_t code, std::string* out) {
+  auto push = [&](uint32_t byte) { out->push_back(static_cast<char>(byte)); };
+  if (code < 0x80) return push(code);
+  if (code < 0x800) {
+    push(0xC0 | code >> 6);
+  } else {
+    if (code < 0x10000) {
+      push(0xE0 | code >> 12);
+    } else {
+      push(0xF0 | code >> 18);
+      push(0x80 | (code >> 12 & 0x3F));
+    }
+    push(0x80 | (code >> 6 & 0x3F));
+  }
+  push(0x80 | (code & 0x3F));
+}
+
 // Offset of the first byte that is not UTF-8.
 std::optional<size_t> FindInvalidUtf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
@@ -167,11 +184,43 @@ class Lexer {
             .Hint("write the characters themselves between single quotes");
       }
     }
-    if (keyword == "U" && StartsWith("&'")) {
-      return Fail(begin, at_ + 2, "a string with the prefix U& is not built yet")
-          .Hint("write the characters themselves between single quotes");
-    }
+    if (keyword == "U" && StartsWith("&'")) return ScanUnicode(begin);
     Add(TokenKind::kWord, begin, std::move(word), std::move(keyword));
+    return Status();
+  }
+
+  // U&'caf\\00e9 \\+01F600': a backslash and 4 or, after a plus, 6 hexadecimal digits.
+  Status ScanUnicode(size_t begin) {
+    ++at_;
+    RETURN_IF_ERROR(ScanQuoted(begin, TokenKind::kString));
+    std::string& text = tokens_.back().text;
+    std::string decoded;
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != '\\') {
+        decoded += text[i];
+        continue;
+      }
+      if (i + 1 < text.size() && text[i + 1] == '\\') {
+        decoded += text[++i];
+        continue;
+      }
+      const bool wide = i + 1 < text.size() && text[i + 1] == '+';
+      const size_t digits = wide ? 6 : 4;
+      const size_t first = i + 1 + (wide ? 1 : 0);
+      uint32_t code = 0;
+      size_t k = first;
+      for (; k < text.size() && k < first + digits && IsHex(text[k]); ++k) {
+        const char digit = Upper(text[k]);
+        code = code * 16 + static_cast<uint32_t>(IsDigit(digit) ? digit - '0' : digit - 'A' + 10);
+      }
+      if (k < first + digits || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
+        return Fail(begin, at_, "a backslash in U&'…' must be followed by the 4 digits of a character")
+            .Hint("write U&'\\00e9', or two backslashes for one");
+      }
+      AppendUtf8(code, &decoded);
+      i = k - 1;
+    }
+    text = std::move(decoded);
     return Status();
   }
 

@@ -38,6 +38,13 @@ TEST(LexerTest, DecodesStrings) {
   EXPECT_EQ(Lex("'it''s' '' 'ä\nb' x'0aF1'"), "string:it's string: string:ä\nb binary:0AF1");
 }
 
+TEST(LexerTest, DecodesUnicodeStrings) {
+  EXPECT_EQ(Lex("U&'d\\0061 \\00e9 \\+01F600 \\\\'"), "string:da é 😀 \\");
+  EXPECT_TRUE(
+      Lex("U&'\\12'").starts_with("error[user]: a backslash in U&'…' must be followed by the 4 digits"));
+  EXPECT_TRUE(Lex("U&'\\d800'").starts_with("error[user]: a backslash in U&'…'"));
+}
+
 TEST(LexerTest, SkipsComments) {
   EXPECT_EQ(Lex("a -- b\n/* c ' */ d // e\n/**/ f"), "word:a word:d word:f");
   EXPECT_EQ(Lex("a*/*c*/b"), "word:a sym:* word:b");
@@ -93,11 +100,11 @@ TEST(LexerTest, RefusesOtherDialects) {
             "      ä \"b\"\n"
             "        ^\n"
             "  hint: a string stands in single quotes, a name in backquotes");
-  EXPECT_EQ(Lex("U&'d\\0061'"),
-            "error[user]: a string with the prefix U& is not built yet\n"
+  EXPECT_EQ(Lex("N'x'"),
+            "error[user]: a string with the prefix N is not built yet\n"
             "  at line 1, column 1\n"
-            "      U&'d\\0061'\n"
-            "      ^^^\n"
+            "      N'x'\n"
+            "      ^^\n"
             "  hint: write the characters themselves between single quotes");
   EXPECT_EQ(Lex("0x1F"),
             "error[user]: '0x1F' is not a number\n"

@@ -70,8 +70,10 @@ Result<ExpressionPtr> ExpressionParser::ParseKeyword(const Token& word) {
       return Make(word.range, Literal{constant.kind, keyword});
     }
   }
-  constexpr Constant kTimes[] = {
-      {"DATE", LiteralKind::kDate}, {"TIME", LiteralKind::kTime}, {"TIMESTAMP", LiteralKind::kTimestamp}};
+  constexpr Constant kTimes[] = {{"DECIMAL", LiteralKind::kDecimal},
+                                 {"DATE", LiteralKind::kDate},
+                                 {"TIME", LiteralKind::kTime},
+                                 {"TIMESTAMP", LiteralKind::kTimestamp}};
   for (const Constant& time : kTimes) {
     if (keyword == time.word && next.kind == TokenKind::kString) {
       cursor_.Take();
