@@ -151,6 +151,11 @@ TEST(Aggregate, DistinctIgnoresNullAndKnowsTheEmptyString) {
   EXPECT_EQ(left.Merge(right).Result(), "3");
   EXPECT_EQ(left.Retract(Values(text, {"b", "a"})).Result(), "2");
   EXPECT_EQ(left.Retract(Values(text, {"a", "a"})).Restore().Result(), "1");
+  // A value that goes away in one part before it comes in another stands as often as it should.
+  Accumulated early("COUNT", {text}, true, true);
+  Accumulated late("COUNT", {text}, true, true);
+  early.Retract(Values(text, {"z"}));
+  EXPECT_EQ(early.Merge(late.Add(Values(text, {"z", "z"}))).Result(), "1");
   const Type real = Type(TypeId::kDouble);
   EXPECT_EQ(Accumulated("COUNT", {real}, true).Add(Values(real, {"0.0", "-0.0", "NaN", "-NaN"})).Result(),
             "2");

@@ -50,14 +50,4 @@ class StringOutput {
 // Buffers that a column of views copied from `column` has to hold.
 void AppendPinnedBuffers(const ColumnPtr& column, std::vector<BufferPtr>* buffers);
 
-// `f(string_view) -> string_view` that is part of its argument, over every row.
-template <typename F>
-ColumnPtr MapToPart(KernelCall& call, F f) {
-  StringOutput out(call.physical_rows);
-  out.KeepAlive(call.args[0]);
-  const ColumnView<StringView> a(*call.args[0]);
-  ForEachRow(call.rows, [&](int32_t row) { out.Share(row, f(a[row].view())); });
-  return out.Finish(call.expr.type);
-}
-
 }  // namespace caudal

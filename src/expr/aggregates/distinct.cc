@@ -150,14 +150,26 @@ void Distinct::Merge(char* into, const char* from) const {
   if (other == nullptr) return;
   ValueCounts& values = make_counts(into);
   ColumnBuilder fresh(arg_);
+  ColumnBuilder gone(arg_);
   for (const auto& [key, count] : *other) {
+    const int64_t before = values[key];
     const int64_t now = values[key] += count;
-    if (count > 0 && now == count) AppendKeyValue(key, &fresh);
+    if (before <= 0 && now > 0) AppendKeyValue(key, &fresh);
+    if (before > 0 && now <= 0) AppendKeyValue(key, &gone);
+    if (now == 0) values.erase(key);
   }
-  const int32_t added = fresh.size();
-  const ColumnPtr column = fresh.Finish();
-  const std::vector<char*> targets(static_cast<size_t>(added), into);
-  inner_->Add(targets.data(), std::span<const ColumnPtr>(&column, 1), RowSet{nullptr, added});
+  for (ColumnBuilder* side : {&fresh, &gone}) {
+    const int32_t rows = side->size();
+    if (rows == 0) continue;
+    const ColumnPtr column = side->Finish();
+    const std::vector<char*> targets(static_cast<size_t>(rows), into);
+    const std::span<const ColumnPtr> args(&column, 1);
+    if (side == &fresh) {
+      inner_->Add(targets.data(), args, RowSet{nullptr, rows});
+    } else {
+      inner_->Retract(targets.data(), args, RowSet{nullptr, rows});
+    }
+  }
 }
 
 void Distinct::Encode(const char* accumulator, std::string* out) const {
