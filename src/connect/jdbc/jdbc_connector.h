@@ -13,6 +13,9 @@ class JdbcConnector : public Connector {
   std::span<const OptionSpec> options() const override;
   bool can_read() const override { return true; }
   bool can_write() const override { return true; }
+  Result<ChangelogKinds> sink_changelog(const Table& table) const override {
+    return table.primary_key.empty() ? ChangelogKinds::InsertOnly() : ChangelogKinds::Upsert();
+  }
   Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
                                              const ConnectorContext& context) const override;
   Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const override;

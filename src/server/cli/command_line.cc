@@ -2,7 +2,16 @@
 
 #include <CLI/CLI.hpp>
 
+#include "server/cli/checkpoint.h"
+#include "server/cli/digest.h"
+#include "server/cli/dlq.h"
+#include "server/cli/explain.h"
+#include "server/cli/functions.h"
 #include "server/cli/generate.h"
+#include "server/cli/run.h"
+#include "server/cli/sql.h"
+#include "server/cli/stop.h"
+#include "server/cli/validate.h"
 #include "server/cli/version.h"
 
 namespace caudal {
@@ -16,6 +25,16 @@ CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& 
   CLI::App* command = app.add_subcommand(name, what);
   command->footer("Examples:\n" + examples);
   return command;
+}
+
+void AddDigest(CLI::App& app, Action* action) {
+  CLI::App* digest =
+      AddCommand(app, "digest", "Fingerprint of the lines on standard input, whatever their order.",
+                 "  caudal sql 'SELECT transaction_id FROM `neobank-data/silver`' | caudal digest --header");
+  auto header = std::make_shared<bool>(false);
+  digest->add_flag("--header", *header, "leave the first line out");
+  digest->callback(
+      [header, action] { *action = [header](Console& console) { return PrintDigest(*header, console); }; });
 }
 
 void AddVersion(CLI::App& app, Action* action) {
@@ -42,6 +61,8 @@ void AddGenerate(CLI::App& app, Action* action) {
       ->capture_default_str();
   neobank->add_option("--rate", command->rate, "rows a second; 0 = as fast as possible")
       ->capture_default_str();
+  neobank->add_option("--burst", command->burst, "rows sent at once before the pace begins")
+      ->transform(thousands);
   neobank->add_option("--seed", command->options.seed, "the same seed gives the same bytes")
       ->capture_default_str();
   neobank->add_option("--duplicates", command->duplicates,
@@ -66,6 +87,167 @@ void AddGenerate(CLI::App& app, Action* action) {
   });
 }
 
+constexpr const char* kDefaultState = "caudal-state";
+
+void AddState(CLI::App* command, std::string* state_root) {
+  *state_root = kDefaultState;
+  command->add_option("--state", *state_root, "state folder of the run")->capture_default_str();
+}
+
+void AddRun(CLI::App& app, Action* action) {
+  CLI::App* run = AddCommand(app, "run", "Run a pipeline until it is stopped or its bounded input ends.",
+                             "  caudal run examples/neobank/pipeline.yaml --state state\n"
+                             "  caudal run job.sql --state state --listen 127.0.0.1:9464\n"
+                             "  caudal run job.sql --until-idle '3 s'    # drain once the input rests");
+  auto command = std::make_shared<RunCommand>();
+  run->add_option("program", command->options.path, "pipeline file (.yaml) or SQL script")->required();
+  AddState(run, &command->options.state_root);
+  run->add_option("--listen", command->listen, "serve /metrics, /livez, /readyz and /status there; 0 = off");
+  run->add_option("--until-idle", command->until_idle, "drain and end once no row has come for so long");
+  run->add_option("--threads", command->options.threads, "threads for tasks; 0 = one a core")
+      ->capture_default_str();
+  run->add_option("--memory", command->memory, "what all queries together may hold ('2 GB')");
+  run->add_option("--set", command->set, "a setting of this run, key=value; wins over the script's SET");
+  run->add_option("--allow-dropped", command->options.allow_dropped,
+                  "operators whose state may go ('*' = any)");
+  run->callback(
+      [command, action] { *action = [command](Console& console) { return Run(*command, console); }; });
+}
+
+void AddValidateAndExplain(CLI::App& app, Action* action) {
+  CLI::App* validate = AddCommand(app, "validate", "Check a pipeline file and its SQL; start nothing.",
+                                  "  caudal validate examples/neobank/pipeline.yaml");
+  auto path = std::make_shared<std::string>();
+  validate->add_option("program", *path, "pipeline file (.yaml) or SQL script")->required();
+  validate->callback(
+      [path, action] { *action = [path](Console& console) { return Validate(*path, console); }; });
+
+  CLI::App* explain = AddCommand(app, "explain", "Show the plans of a pipeline, script or statement.",
+                                 "  caudal explain examples/neobank/pipeline.yaml\n"
+                                 "  caudal explain job.sql --changelog");
+  auto command = std::make_shared<ExplainCommand>();
+  explain->add_option("program", command->path, "pipeline file, script, or the statement itself")->required();
+  explain->add_flag("--changelog", command->changelog, "with the changelog mode of each node");
+  explain->callback(
+      [command, action] { *action = [command](Console& console) { return Explain(*command, console); }; });
+}
+
+void AddSql(CLI::App& app, Action* action) {
+  CLI::App* sql =
+      AddCommand(app, "sql", "Run a statement or script here and now, on files and databases.",
+                 "  caudal sql 'SELECT status, COUNT(*) FROM `data/in/a.ndjson` GROUP BY status'\n"
+                 "  caudal sql 'SELECT SUM(amount) FROM `data/silver`' --json\n"
+                 "  caudal sql report.sql        caudal sql - < report.sql");
+  auto command = std::make_shared<SqlCommand>();
+  sql->add_option("statement", command->statement, "the SQL, a file *.sql, or - for standard input");
+  sql->add_option("--ops", command->ops, "state folder whose ops.* tables may be read");
+  sql->callback(
+      [command, action] { *action = [command](Console& console) { return RunSql(*command, console); }; });
+
+  CLI::App* functions = AddCommand(
+      app, "functions", "Print the reference of functions.",
+      "  caudal functions\n  caudal functions DATE\n  caudal functions --markdown > docs/functions.md");
+  auto wanted = std::make_shared<FunctionsCommand>();
+  functions->add_option("name", wanted->name, "only functions whose name contains it");
+  functions->add_flag("--markdown", wanted->markdown, "as a page");
+  functions->callback([wanted, action] {
+    *action = [wanted](Console& console) { return PrintFunctions(*wanted, console); };
+  });
+}
+
+void AddStopAndStatus(CLI::App& app, Action* action) {
+  CLI::App* stop = AddCommand(
+      app, "stop", "Stop a run after a last epoch.",
+      "  caudal stop --state state               # a savepoint: the next run goes on exactly there\n"
+      "  caudal stop --state state --drain       # close all windows and end for good");
+  auto command = std::make_shared<StopCommand>();
+  AddState(stop, &command->state_root);
+  CLI::Option* drain =
+      stop->add_flag("--drain", command->drain, "close all windows; the queries cannot go on");
+  auto savepoint = std::make_shared<bool>(false);
+  stop->add_flag("--savepoint", *savepoint, "stop so that the next run goes on exactly there (the default)")
+      ->excludes(drain);
+  stop->add_option("--timeout", command->timeout_seconds, "seconds to wait")->capture_default_str();
+  stop->callback(
+      [command, action] { *action = [command](Console& console) { return Stop(*command, console); }; });
+
+  CLI::App* status = AddCommand(app, "status", "Show what runs on a state folder, with its fates.",
+                                "  caudal status --state state\n  caudal status --state state --json");
+  auto state_root = std::make_shared<std::string>();
+  AddState(status, state_root.get());
+  status->callback([state_root, action] {
+    *action = [state_root](Console& console) { return ShowStatus(*state_root, console); };
+  });
+}
+
+void AddOps(CLI::App& app, Action* action) {
+  CLI::App* ops = AddCommand(app, "ops", "Look into the operations store.",
+                             "  caudal ops query 'SELECT * FROM ops.streaming_progress' --state state\n"
+                             "  caudal ops query 'SELECT fate, name, `rows` FROM ops.fates' --json");
+  ops->require_subcommand(1);
+  CLI::App* query = AddCommand(
+      *ops, "query", "Run a statement over ops.*.",
+      "  caudal ops query 'SELECT query_id, epoch, freshness_p95_ms FROM ops.epochs' --state state");
+  auto command = std::make_shared<SqlCommand>();
+  query->add_option("statement", command->statement, "the SQL")->required();
+  AddState(query, &command->ops);
+  query->callback(
+      [command, action] { *action = [command](Console& console) { return RunSql(*command, console); }; });
+}
+
+void AddCheckpoint(CLI::App& app, Action* action) {
+  CLI::App* checkpoint =
+      AddCommand(app, "checkpoint", "Look into the checkpoints of a state folder.",
+                 "  caudal checkpoint ls --state state\n  caudal checkpoint verify --state state\n"
+                 "  caudal checkpoint diff new.sql --state state");
+  checkpoint->require_subcommand(1);
+  using Function = int (*)(const CheckpointCommand&, Console&);
+  const auto add = [&](const char* name, const char* what, Function function) {
+    CLI::App* one =
+        AddCommand(*checkpoint, name, what, std::string("  caudal checkpoint ") + name + " --state state");
+    auto command = std::make_shared<CheckpointCommand>();
+    AddState(one, &command->state_root);
+    one->add_option("--query", command->query, "only this query");
+    if (function == DiffCheckpoint)
+      one->add_option("program", command->program, "pipeline file or script")->required();
+    one->callback([command, function, action] {
+      *action = [command, function](Console& console) { return function(*command, console); };
+    });
+  };
+  add("ls", "List the epochs.", ListCheckpoints);
+  add("show", "Show the newest epoch of each query.", ShowCheckpoint);
+  add("verify", "Read everything and check it; exit 4 when it is damaged.", VerifyCheckpoints);
+  add("diff", "Say what a start of this program would keep, add and refuse.", DiffCheckpoint);
+  CLI::App* trigger = AddCommand(*checkpoint, "trigger", "Ask the run for an epoch now.",
+                                 "  caudal checkpoint trigger --state state");
+  auto state_root = std::make_shared<std::string>();
+  AddState(trigger, state_root.get());
+  trigger->callback([state_root, action] {
+    *action = [state_root](Console& console) { return TriggerCheckpoint(*state_root, console); };
+  });
+}
+
+void AddDlq(CLI::App& app, Action* action) {
+  CLI::App* dlq = AddCommand(app, "dlq", "Look at the rows that were kept aside.",
+                             "  caudal dlq ls examples/neobank/pipeline.yaml\n"
+                             "  caudal dlq show examples/neobank/pipeline.yaml --class malformed");
+  dlq->require_subcommand(1);
+  CLI::App* list = AddCommand(*dlq, "ls", "Count them by class.", "  caudal dlq ls pipeline.yaml");
+  CLI::App* show =
+      AddCommand(*dlq, "show", "Print them.", "  caudal dlq show pipeline.yaml --class late --limit 5");
+  auto command = std::make_shared<DlqCommand>();
+  list->add_option("program", command->program, "pipeline file or script")->required();
+  show->add_option("program", command->program, "pipeline file or script")->required();
+  show->add_option("--class", command->error_class, "malformed, contract, expression, sink or late");
+  show->add_option("--limit", command->limit, "at most so many")->capture_default_str();
+  list->callback([command, action] {
+    *action = [command](Console& console) { return ListDeadLetters(*command, console); };
+  });
+  show->callback([command, action] {
+    *action = [command](Console& console) { return ShowDeadLetters(*command, console); };
+  });
+}
+
 }  // namespace
 
 int RunCommandLine(int argc, char** argv) {
@@ -78,7 +260,15 @@ int RunCommandLine(int argc, char** argv) {
       "Exit codes: 0 ok, 1 usage, 2 data or SLO, 3 refused before start, 4 verification failed, 5 internal.\n"
       "caudal COMMAND --help shows examples.");
   Action action;
+  AddRun(app, &action);
+  AddValidateAndExplain(app, &action);
+  AddSql(app, &action);
   AddGenerate(app, &action);
+  AddStopAndStatus(app, &action);
+  AddOps(app, &action);
+  AddCheckpoint(app, &action);
+  AddDlq(app, &action);
+  AddDigest(app, &action);
   AddVersion(app, &action);
   try {
     app.parse(argc, argv);

@@ -114,9 +114,10 @@ Status Send(const GenerateCommand& command, NeobankExpectation* expectation, Con
   uint64_t sent = 0;
   while (files.Next(&file)) {
     sent += file.events;
-    if (command.rate > 0) {
+    if (command.rate > 0 && sent > command.burst) {
       // The file is due once its last row would have been sent.
-      const auto due = start + static_cast<int64_t>(static_cast<double>(sent) / command.rate * 1e9);
+      const auto due =
+          start + static_cast<int64_t>(static_cast<double>(sent - command.burst) / command.rate * 1e9);
       const int64_t wait = due - env->SteadyNanos();
       if (wait > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(wait));
     }

@@ -14,6 +14,7 @@ struct GenerateCommand {
   std::string duplicates, late, malformed;  // as given ("1%"); empty = as in `options`
   std::string folder;                       // where the files appear by rename; empty = none are written
   double rate = 0;                          // events a second; 0 = as fast as possible
+  uint64_t burst = 0;                       // so many events at once before the pace begins
   bool file_events_given = false;
   std::string expected;         // file for the expected fates, totals and digests as JSON
   std::string expected_tables;  // folder for the expected tables as TSV

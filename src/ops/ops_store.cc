@@ -1,0 +1,64 @@
+#include "ops/ops_store.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "db/sqlite_transaction.h"
+#include "ops/ops_table.h"
+
+namespace caudal {
+namespace {
+
+void Bind(const OpsRow::Cell& cell, int parameter, SqliteStatement* statement) {
+  if (const auto* integer = std::get_if<int64_t>(&cell)) {
+    statement->BindInteger(parameter, *integer);
+  } else if (const auto* real = std::get_if<double>(&cell)) {
+    statement->BindReal(parameter, *real);
+  } else if (const auto* text = std::get_if<std::string>(&cell)) {
+    statement->BindText(parameter, *text);
+  } else {
+    statement->BindNull(parameter);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OpsStore>> OpsStore::Open(const std::string& state_root) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Sqlite> database, Sqlite::Open(PathIn(state_root), Sqlite::Mode::kCreate));
+  // History may lose its last second in a power cut: it is not worth a disk sync a commit.
+  RETURN_IF_ERROR(database->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"));
+  for (const OpsTable& table : OpsTables()) RETURN_IF_ERROR(database->Execute(table.CreateStatement()));
+  return std::unique_ptr<OpsStore>(new OpsStore(std::move(database)));
+}
+
+Status OpsStore::Write(const std::vector<OpsRow>& rows) {
+  SqliteTransaction transaction(database_.get());
+  RETURN_IF_ERROR(transaction.Begin());
+  std::map<std::string_view, SqliteStatement> statements;
+  for (const OpsRow& row : rows) {
+    auto found = statements.find(row.table);
+    if (found == statements.end()) {
+      ASSIGN_OR_RETURN(SqliteStatement insert, database_->Prepare(FindOpsTable(row.table).InsertStatement()));
+      found = statements.emplace(row.table, std::move(insert)).first;
+    }
+    for (size_t i = 0; i < row.cells.size(); ++i) Bind(row.cells[i], static_cast<int>(i), &found->second);
+    RETURN_IF_ERROR(found->second.Run());
+  }
+  return transaction.Commit();
+}
+
+Status OpsStore::Expire(int64_t millis) {
+  OpsRow limit("streaming_progress");
+  limit.Time(millis);
+  for (const auto& [table, column] :
+       {std::pair("streaming_progress", "observed_at"), std::pair("epochs", "committed_at")}) {
+    ASSIGN_OR_RETURN(SqliteStatement remove,
+                     database_->Prepare(fmt::format("DELETE FROM {} WHERE {} < ?", table, column)));
+    Bind(limit.cells[0], 0, &remove);
+    RETURN_IF_ERROR(remove.Run());
+  }
+  return Status();
+}
+
+}  // namespace caudal

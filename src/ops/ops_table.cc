@@ -1,0 +1,163 @@
+#include "ops/ops_table.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "db/sqlite.h"
+
+namespace caudal {
+namespace {
+
+using enum OpsColumn::Kind;
+
+// The SLO document's six columns first, then what else an operator asks about a batch.
+std::vector<OpsColumn> StreamingProgress() {
+  return {{"query_id", kText},
+          {"batch_id", kInteger},
+          {"observed_at", kTime},
+          {"input_rps", kReal},
+          {"processed_rps", kReal},
+          {"progress_json", kText},
+          {"run_id", kText},
+          {"attempt", kInteger},
+          {"pipeline", kText},
+          {"query_name", kText},
+          {"pipeline_version", kText},
+          {"kind", kText},
+          {"batch_ms", kInteger},
+          {"trigger_ms", kInteger},
+          {"freshness_p50_ms", kInteger},
+          {"freshness_p95_ms", kInteger},
+          {"rows_read", kInteger},
+          {"rows_published", kInteger},
+          {"rows_filtered", kInteger},
+          {"rows_dlq", kInteger},
+          {"rows_duplicate", kInteger},
+          {"rows_late", kInteger},
+          {"rows_absorbed", kInteger},
+          {"rows_unaccounted", kInteger},
+          {"bytes_in", kInteger},
+          {"backlog_rows", kInteger},
+          {"backlog_files", kInteger},
+          {"backlog_seconds", kReal},
+          {"source_offsets", kText},
+          {"watermark", kTime},
+          {"state_rows", kInteger},
+          {"state_mem_bytes", kInteger},
+          {"checkpoint_ms", kInteger},
+          {"checkpoint_ok", kBoolean},
+          {"committed_at", kTime},
+          {"busy", kReal},
+          {"backpressured", kReal},
+          {"idle", kReal},
+          {"error_class", kText},
+          {"error_text", kText}};
+}
+
+}  // namespace
+
+std::span<const OpsTable> OpsTables() {
+  static const std::vector<OpsTable> tables = {
+      {"streaming_progress", StreamingProgress(), {0, 6, 1, 7}},
+      {"queries",
+       {{"query_id", kText},
+        {"pipeline", kText},
+        {"query_name", kText},
+        {"owner", kText},
+        {"pipeline_version", kText},
+        {"run_id", kText},
+        {"state", kText},
+        {"started_at", kTime},
+        {"observed_at", kTime},
+        {"epoch", kInteger},
+        {"epochs_committed", kInteger},
+        {"epochs_abandoned", kInteger},
+        {"memory_bytes", kInteger},
+        {"memory_limit", kInteger},
+        {"longest_step_us", kInteger},
+        {"error_text", kText}},
+       {0}},
+      {"epochs",
+       {{"query_id", kText},
+        {"generation", kInteger},
+        {"epoch", kInteger},
+        {"committed_at", kTime},
+        {"duration_ms", kInteger},
+        {"rows", kInteger},
+        {"freshness_p50_ms", kInteger},
+        {"freshness_p95_ms", kInteger},
+        {"freshness_max_ms", kInteger}},
+       {0, 1, 2}},
+      {"fates",
+       {{"query_id", kText},
+        {"sink", kText},
+        {"operator", kText},
+        {"fate", kText},
+        {"name", kText},
+        {"rows", kInteger},
+        {"observed_at", kTime}},
+       {0, 1, 2, 3, 4}},
+      {"operators",
+       {{"query_id", kText},
+        {"operator", kText},
+        {"label", kText},
+        {"tasks", kInteger},
+        {"rows_in", kInteger},
+        {"rows_out", kInteger},
+        {"busy", kReal},
+        {"backpressured", kReal},
+        {"idle", kReal},
+        {"state_rows", kInteger},
+        {"state_bytes", kInteger},
+        {"watermark", kTime},
+        {"observed_at", kTime}},
+       {0, 1}},
+  };
+  return tables;
+}
+
+const OpsTable& FindOpsTable(std::string_view name) {
+  for (const OpsTable& table : OpsTables()) {
+    if (table.name == name) return table;
+  }
+  CHECK(false && "no such table");
+  return OpsTables()[0];
+}
+
+std::string OpsTable::CreateStatement() const {
+  std::string sql = fmt::format("CREATE TABLE IF NOT EXISTS {} (", QuoteSqliteName(name));
+  for (const OpsColumn& column : columns) {
+    const char* type = column.kind == kReal                                 ? "REAL"
+                       : column.kind == kInteger || column.kind == kBoolean ? "INTEGER"
+                                                                            : "TEXT";
+    sql += fmt::format("{}{} {}", &column == columns.data() ? "" : ", ", QuoteSqliteName(column.name), type);
+  }
+  std::string names;
+  for (const int i : key)
+    names += (names.empty() ? "" : ", ") + QuoteSqliteName(columns[static_cast<size_t>(i)].name);
+  return sql + (names.empty() ? ")" : ", PRIMARY KEY (" + names + "))");
+}
+
+std::string OpsTable::InsertStatement() const {
+  std::string marks;
+  for (size_t i = 0; i < columns.size(); ++i) marks += i == 0 ? "?" : ", ?";
+  return fmt::format("INSERT OR REPLACE INTO {} VALUES ({})", QuoteSqliteName(name), marks);
+}
+
+Table OpsTable::AsTable(const std::string& database_path) const {
+  Table table;
+  table.name = fmt::format("ops.{}", name);
+  table.options = {
+      {"connector", "jdbc"}, {"url", "jdbc:sqlite:" + database_path}, {"table-name", std::string(name)}};
+  for (const OpsColumn& column : columns) {
+    const Type type = column.kind == kText      ? Type::String()
+                      : column.kind == kInteger ? Type(TypeId::kBigInt)
+                      : column.kind == kReal    ? Type(TypeId::kDouble)
+                      : column.kind == kTime    ? Type::Timestamp(3)
+                                                : Type(TypeId::kBoolean);
+    table.columns.push_back({.name = std::string(column.name), .type = type});
+  }
+  return table;
+}
+
+}  // namespace caudal

@@ -1,0 +1,81 @@
+#include "server/cli/dlq.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "server/cli/script_runner.h"
+#include "server/program.h"
+
+namespace caudal {
+namespace {
+
+bool HasColumn(const Table& table, std::string_view name) {
+  return std::any_of(table.columns.begin(), table.columns.end(),
+                     [&](const TableColumn& column) { return column.name == name; });
+}
+
+// The dead-letter tables of the program's queries, each once.
+Result<std::vector<Table>> FindTables(const Program& program) {
+  std::vector<Table> tables;
+  for (const Plan& plan : program.Queries()) {
+    if (!plan.dead_letter) continue;
+    const Table& table = plan.dead_letter->table;
+    const bool known = std::any_of(tables.begin(), tables.end(),
+                                   [&](const Table& other) { return other.name == table.name; });
+    if (!known) tables.push_back(table);
+  }
+  if (!tables.empty()) return tables;
+  return Status::User(fmt::format("no query of '{}' has a dead-letter table", program.text().name))
+      .Hint("name one in the source: 'caudal.errors' = 'dead-letter', 'caudal.dead-letter' = '<table>'");
+}
+
+Status Query(Program* program, const std::string& select, Console& console) {
+  sql::Session session(program->mutable_catalog());
+  ASSIGN_OR_RETURN(const std::vector<sql::Outcome> outcomes, session.Execute(select));
+  ScriptRunner runner(&console);
+  for (const sql::Outcome& outcome : outcomes) RETURN_IF_ERROR(runner.Run(outcome));
+  return Status();
+}
+
+// Runs the SELECT that `make` gives for each dead-letter table.
+template <typename Make>
+int Show(const DlqCommand& command, Console& console, Make make) {
+  Result<ProgramText> text = ReadProgram(command.program);
+  if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
+  const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value());
+  if (!program.ok()) return console.Fail(program.status(), RefusalCode(program.status()));
+  const Result<std::vector<Table>> tables = FindTables(**program);
+  if (!tables.ok()) return console.Fail(tables.status(), RefusalCode(tables.status()));
+  for (const Table& table : *tables) {
+    const Status status = Query(program->get(), make(table), console);
+    if (!status.ok()) return console.Fail(status, FailureCode(status));
+  }
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace
+
+int ListDeadLetters(const DlqCommand& command, Console& console) {
+  return Show(command, console, [](const Table& table) {
+    if (!HasColumn(table, "error_class"))
+      return fmt::format("SELECT COUNT(*) AS `rows` FROM `{}`", table.name);
+    return fmt::format(
+        "SELECT error_class, COUNT(*) AS `rows` FROM `{}` GROUP BY error_class ORDER BY error_class",
+        table.name);
+  });
+}
+
+int ShowDeadLetters(const DlqCommand& command, Console& console) {
+  return Show(command, console, [&command](const Table& table) {
+    std::string where;
+    if (!command.error_class.empty()) {
+      std::string quoted;
+      for (const char c : command.error_class) quoted += c == '\'' ? std::string("''") : std::string(1, c);
+      where = fmt::format(" WHERE error_class = '{}'", quoted);
+    }
+    return fmt::format("SELECT * FROM `{}`{} LIMIT {}", table.name, where, command.limit);
+  });
+}
+
+}  // namespace caudal

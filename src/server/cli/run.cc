@@ -1,0 +1,139 @@
+#include "server/cli/run.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+
+#include "server/engine_run.h"
+#include "server/fault_plan.h"
+#include "server/supervisor.h"
+
+namespace caudal {
+namespace {
+
+RunSignals run_signals;
+
+void OnSignal(int number) {
+  if (number == SIGUSR1) {
+    run_signals.drain = 1;
+  } else if (number == SIGUSR2) {
+    run_signals.checkpoint = 1;
+  } else {
+    run_signals.savepoint = 1;
+  }
+}
+
+void ListenToSignals() {
+  struct sigaction action = {};
+  action.sa_handler = OnSignal;
+  action.sa_flags = SA_RESTART;
+  for (const int number : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) sigaction(number, &action, nullptr);
+}
+
+Status ParseListen(RunCommand* command) {
+  if (command->listen.empty() || command->listen == "0") return Status();
+  const size_t colon = command->listen.rfind(':');
+  RunOptions& options = command->options;
+  options.listen_host = colon == std::string::npos ? "127.0.0.1" : command->listen.substr(0, colon);
+  const std::string port = colon == std::string::npos ? command->listen : command->listen.substr(colon + 1);
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), options.listen_port);
+  if (error != std::errc() || end != port.data() + port.size() || options.listen_port < 0 ||
+      options.listen_port > 65535) {
+    return Status::User(fmt::format("--listen: '{}' is not an address", command->listen))
+        .Hint("write --listen 127.0.0.1:9464");
+  }
+  return Status();
+}
+
+Status PrepareOptions(RunCommand* command) {
+  RETURN_IF_ERROR(ParseListen(command));
+  if (!command->until_idle.empty()) {
+    ASSIGN_OR_RETURN(command->options.until_idle_millis, ParseDurationMillis(command->until_idle));
+  }
+  if (!command->memory.empty()) {
+    ASSIGN_OR_RETURN(command->options.memory_limit, ParseBytes(command->memory));
+  }
+  if (const char* faults = std::getenv("CAUDAL_FAULT")) command->options.faults = faults;
+  return Status();
+}
+
+Result<Options> ParseSettings(const std::vector<std::string>& texts) {
+  Options settings;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return Status::User(fmt::format("--set: '{}' is not key=value", text));
+    }
+    settings[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return settings;
+}
+
+Status CheckRunnable(const Program& program) {
+  if (program.text().sql_path.empty()) {
+    std::string targets;
+    for (const auto& [layer, table] : program.text().file->targets)
+      targets += (targets.empty() ? "'" : ", '") + table + "'";
+    return Status::User(fmt::format("pipeline '{}' has no SQL: no query writes {}", program.text().name,
+                                    targets.empty() ? "anything" : targets))
+        .Hint("put the SQL beside the pipeline file, under the same name with .sql");
+  }
+  if (program.Queries().empty()) {
+    return Status::User(fmt::format("'{}' has no query to run", program.text().sql_path))
+        .Hint("add an INSERT INTO, or EXECUTE STATEMENT SET");
+  }
+  return Status();
+}
+
+void ShowView(const RunView& view, Console& console) {
+  if (!console.shows_progress()) return;
+  console.Progress(fmt::format(
+      "run: {} rows read, {} rows/s, epoch {}, {} of {} queries run", GroupDigits(view.rows_read),
+      GroupDigits(static_cast<int64_t>(view.rows_per_second)), view.epoch, view.running, view.queries));
+}
+
+// The engine's process.
+void RunChild(const Program& program, const RunOptions& options, ChildReport* report, Console& console) {
+  ListenToSignals();
+  EngineRun run(&program, options, &run_signals, report);
+  bool before_start = false;
+  const Status status = run.Run([&console](const RunView& view) { ShowView(view, console); }, &before_start);
+  if (!before_start) {
+    console.Out(console.json ? ReportJson(run.reports()) + "\n" : ReportText(run.reports()));
+    std::fflush(nullptr);
+  }
+  report->Ended(status, before_start);
+}
+
+}  // namespace
+
+int Run(RunCommand command, Console& console) {
+  const Status usage = PrepareOptions(&command);
+  if (!usage.ok()) return console.Fail(usage, ExitCode::kUsage);
+  const Result<FaultPlan> faults = FaultPlan::Parse(command.options.faults);
+  if (!faults.ok()) return console.Fail(faults.status(), ExitCode::kUsage);
+  const Result<Options> settings = ParseSettings(command.set);
+  if (!settings.ok()) return console.Fail(settings.status(), ExitCode::kUsage);
+  Result<ProgramText> text = ReadProgram(command.options.path);
+  if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
+  const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value(), *settings);
+  if (!program.ok()) return console.Fail(program.status(), RefusalCode(program.status()));
+  const Status runnable = CheckRunnable(**program);
+  if (!runnable.ok()) return console.Fail(runnable, RefusalCode(runnable));
+  const Result<StateLock> lock = StateLock::Take(command.options.state_root);
+  if (!lock.ok()) return console.Fail(lock.status(), RefusalCode(lock.status()));
+
+  RunLog log(command.options.state_root);
+  log.Write(fmt::format("event=run path={} pipeline={}", RunLog::Quoted(command.options.path),
+                        RunLog::Quoted((*program)->text().name)));
+  console.Note(fmt::format("running '{}', state in {}", (*program)->text().name, command.options.state_root));
+  const ChildMain child = [&](ChildReport* report) { RunChild(**program, command.options, report, console); };
+  const SupervisorResult result = Supervise(child, *faults, &log, *lock, command.listen);
+  if (result.status.ok()) return static_cast<int>(ExitCode::kOk);
+  return console.Fail(result.status,
+                      result.before_start ? RefusalCode(result.status) : FailureCode(result.status));
+}
+
+}  // namespace caudal

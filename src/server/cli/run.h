@@ -1,0 +1,22 @@
+// caudal run: runs a pipeline or script until it is stopped or its bounded input ends.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/cli/console.h"
+#include "server/run_options.h"
+
+namespace caudal {
+
+struct RunCommand {
+  RunOptions options;
+  std::string listen;            // host:port
+  std::string until_idle;        // "3 s"
+  std::string memory;            // "2 GB"
+  std::vector<std::string> set;  // "execution.checkpointing.interval=1 s"
+};
+
+int Run(RunCommand command, Console& console);
+
+}  // namespace caudal

@@ -1,0 +1,71 @@
+#include "server/cli/script_runner.h"
+
+#include <fmt/format.h>
+
+#include "server/cli/row_printer.h"
+#include "server/row_text.h"
+
+namespace caudal {
+
+Status ScriptRunner::Run(const sql::Outcome& outcome) {
+  return std::visit([this](const auto& one) { return Run(one); }, outcome);
+}
+
+Engine& ScriptRunner::engine() {
+  if (!engine_) engine_.emplace(Engine::Options{});
+  return *engine_;
+}
+
+Status ScriptRunner::Run(const sql::StatementDone& done) {
+  if (console_->json) {
+    console_->Out(fmt::format("{{\"message\": {}}}\n", JsonQuoted(done.message)));
+  } else {
+    console_->Note(done.message);
+  }
+  return Status();
+}
+
+Status ScriptRunner::Run(const sql::TextResult& result) {
+  if (console_->json) {
+    for (const auto& row : result.rows) {
+      std::string line;
+      for (size_t i = 0; i < row.size(); ++i) {
+        line +=
+            fmt::format("{}{}: {}", i == 0 ? "" : ", ", JsonQuoted(result.columns[i]), JsonQuoted(row[i]));
+      }
+      console_->Out("{" + line + "}\n");
+    }
+  } else if (result.columns.size() == 1) {
+    for (const auto& row : result.rows) console_->Out(row[0] + "\n");  // EXPLAIN: a text, not a table
+  } else {
+    std::vector<std::vector<std::string>> rows = {result.columns};
+    rows.insert(rows.end(), result.rows.begin(), result.rows.end());
+    console_->Out(DrawTable(rows));
+  }
+  return Status();
+}
+
+Status ScriptRunner::Run(const sql::SelectQuery& query) {
+  const PlanNode& last = query.plan.nodes.back();
+  ASSIGN_OR_RETURN(RowText text,
+                   RowText::Make(ResultTable(last.schema).schema(), EvaluatorOptionsOf(query.plan.settings)));
+  RowPrinter printer(std::move(text), !last.kinds.insert_only(), console_);
+  RETURN_IF_ERROR(engine().Select(query.plan, [&printer](const Chunk& chunk) { return printer.Add(chunk); }));
+  printer.Finish();
+  return Status();
+}
+
+Status ScriptRunner::Run(const sql::InsertQuery& query) {
+  ASSIGN_OR_RETURN(const JobProgress progress, engine().Insert(query.plan));
+  for (const OperatorProgress& node : progress.operators) {
+    if (node.label != "Sink" || node.rows_in.empty()) continue;
+    if (console_->json) {
+      console_->Out(fmt::format("{{\"sink\": {}, \"rows\": {}}}\n", JsonQuoted(node.id), node.rows_in[0]));
+    } else {
+      console_->Note(fmt::format("{}: {} rows", node.id, GroupDigits(node.rows_in[0])));
+    }
+  }
+  return Status();
+}
+
+}  // namespace caudal

@@ -1,0 +1,58 @@
+#include "server/cli/sql.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "fs/file_system.h"
+#include "server/cli/script_runner.h"
+#include "server/connectors.h"
+#include "server/ops_tables.h"
+#include "server/path_tables.h"
+#include "sql/session.h"
+
+namespace caudal {
+namespace {
+
+std::string ReadStandardInput() {
+  std::string text;
+  char bytes[65536];
+  for (size_t count; (count = std::fread(bytes, 1, sizeof(bytes), stdin)) > 0;) text.append(bytes, count);
+  return text;
+}
+
+Result<std::string> ReadScript(const std::string& statement) {
+  if (statement == "-" || (statement.empty() && isatty(STDIN_FILENO) == 0)) return ReadStandardInput();
+  if (statement.empty()) return Status::User("there is no statement").Hint("caudal sql \"SELECT …\"");
+  std::error_code error;
+  const bool one_word = statement.find_first_of(" \n\t") == std::string::npos;
+  if (statement.ends_with(".sql") && (one_word || std::filesystem::exists(statement, error))) {
+    if (!std::filesystem::exists(statement, error))
+      return Status::User(fmt::format("there is no file '{}'", statement));
+    return FileSystem::Local()->ReadAll(statement);
+  }
+  return statement;
+}
+
+}  // namespace
+
+int RunSql(const SqlCommand& command, Console& console) {
+  const Result<std::string> script = ReadScript(command.statement);
+  if (!script.ok()) return console.Fail(script.status(), ExitCode::kUsage);
+  Catalog catalog(UserConnectors());
+  Status status = command.ops.empty() ? Status() : AddOpsTables(command.ops, &catalog);
+  if (status.ok()) status = AddPathTables(*script, FileSystem::Local(), &catalog);
+  if (!status.ok()) return console.Fail(status, RefusalCode(status));
+  sql::Session session(&catalog);
+  const Result<std::vector<sql::Outcome>> outcomes = session.Execute(*script);
+  if (!outcomes.ok()) return console.Fail(outcomes.status(), RefusalCode(outcomes.status()));
+  ScriptRunner runner(&console);
+  for (const sql::Outcome& outcome : *outcomes) {
+    status = runner.Run(outcome);
+    if (!status.ok()) return console.Fail(status, FailureCode(status));
+  }
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace caudal

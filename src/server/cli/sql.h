@@ -1,0 +1,17 @@
+// caudal sql: runs a statement or a script here and now, on files and databases, and prints what it gives.
+#pragma once
+
+#include <string>
+
+#include "server/cli/console.h"
+
+namespace caudal {
+
+struct SqlCommand {
+  std::string statement;  // the text, a script file, or "-" for standard input
+  std::string ops;        // state folder whose ops.* tables the statement may read
+};
+
+int RunSql(const SqlCommand& command, Console& console);
+
+}  // namespace caudal

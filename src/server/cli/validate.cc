@@ -1,0 +1,64 @@
+#include "server/cli/validate.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "server/program.h"
+
+namespace caudal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Describe(const Program& program) {
+  const ProgramText& text = program.text();
+  Json json = {{"pipeline", text.name}, {"valid", true}};
+  if (text.file) json["owner"] = text.file->owner;
+  json["sql"] = text.sql_path.empty() ? Json() : Json(text.sql_path);
+  json["queries"] = Json::array();
+  for (const Plan& plan : program.Queries()) {
+    Json sinks = Json::array();
+    for (const PlanNode& node : plan.nodes) {
+      if (const auto* sink = node.as<SinkNode>()) sinks.push_back(sink->table.name);
+    }
+    json["queries"].push_back({{"query", plan.query}, {"sinks", sinks}});
+  }
+  json["watermarks"] = Json::object();
+  for (const std::string& name : program.catalog().TableNames()) {
+    const std::optional<int64_t> delay = WatermarkDelayMillis(*program.catalog().FindTable(name));
+    if (delay) json["watermarks"][name] = *delay;
+  }
+  return json;
+}
+
+std::string AsText(const Json& json) {
+  std::string out = fmt::format("pipeline '{}' is valid\n", json["pipeline"].get<std::string>());
+  if (json.contains("owner")) out += fmt::format("  owner: {}\n", json["owner"].get<std::string>());
+  if (json["sql"].is_null()) {
+    out += "  no SQL: put it beside the file, same name with .sql, before it can run\n";
+  }
+  for (const Json& query : json["queries"]) {
+    std::string sinks;
+    for (const Json& sink : query["sinks"]) sinks += (sinks.empty() ? "" : ", ") + sink.get<std::string>();
+    out += fmt::format("  query '{}' writes {}\n", query["query"].get<std::string>(), sinks);
+  }
+  for (const auto& [table, delay] : json["watermarks"].items()) {
+    out += fmt::format("  watermark of '{}': {} s behind\n", table, delay.get<int64_t>() / 1000.0);
+  }
+  return out;
+}
+
+}  // namespace
+
+int Validate(const std::string& path, Console& console) {
+  Result<ProgramText> text = ReadProgram(path);
+  if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
+  const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value());
+  if (!program.ok()) return console.Fail(program.status(), RefusalCode(program.status()));
+  const Json json = Describe(**program);
+  console.Out(console.json ? json.dump() + "\n" : AsText(json));
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace caudal

@@ -1,0 +1,26 @@
+#include "server/connectors.h"
+
+#include "connect/blackhole/blackhole_connector.h"
+#include "connect/datagen/datagen_connector.h"
+#include "connect/filesystem/filesystem_connector.h"
+#include "connect/jdbc/jdbc_connector.h"
+#include "connect/print/print_connector.h"
+#include "server/secret_connector.h"
+
+namespace caudal {
+
+std::span<const Connector* const> UserConnectors() {
+  static const FilesystemConnector filesystem;
+  static const JdbcConnector jdbc;
+  static const DatagenConnector datagen;
+  static const PrintConnector print;
+  static const BlackholeConnector blackhole;
+  static const SecretConnector visible[] = {
+      SecretConnector(&filesystem), SecretConnector(&jdbc),      SecretConnector(&datagen),
+      SecretConnector(&print),      SecretConnector(&blackhole),
+  };
+  static const Connector* const list[] = {&visible[0], &visible[1], &visible[2], &visible[3], &visible[4]};
+  return list;
+}
+
+}  // namespace caudal

@@ -1,0 +1,187 @@
+#include "server/engine_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace caudal {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(50);
+constexpr int64_t kRecordNanos = 1'000'000'000;
+
+QueryOrigin OriginOf(const ProgramText& text) {
+  if (!text.file) return {text.name, "", ""};
+  return {text.name, text.file->owner, text.file->version};
+}
+
+// Rows that sources gave so far, restored counts included.
+int64_t RowsRead(const JobProgress& progress) {
+  int64_t rows = 0;
+  for (const OperatorProgress& node : progress.operators) {
+    if (node.label != "Scan") continue;
+    rows += node.rows_out;
+    for (const CountedFate& fate : node.fates) rows += fate.rows;
+  }
+  return rows;
+}
+
+bool HasBacklog(const JobProgress& progress) {
+  return std::any_of(progress.operators.begin(), progress.operators.end(), [](const OperatorProgress& node) {
+    return node.label == "Scan" &&
+           (node.backlog.files > 0 || node.backlog.rows > 0 || node.backlog.bytes > 0);
+  });
+}
+
+}  // namespace
+
+EngineRun::EngineRun(const Program* program, RunOptions options, RunSignals* signals, ChildReport* report)
+    : program_(program),
+      options_(std::move(options)),
+      signals_(signals),
+      child_report_(report),
+      env_(Env::Real()),
+      log_(options_.state_root),
+      engine_({options_.threads, options_.memory_limit, options_.state_root + "/scratch"}),
+      board_(env_),
+      recorder_(options_.state_root, OriginOf(program->text()), env_) {}
+
+Status EngineRun::Start() {
+  if (!options_.listen_host.empty()) {
+    http_.AddPage("/metrics", [this] { return board_.Metrics(); });
+    http_.AddPage("/livez", [this] { return board_.Live(); });
+    http_.AddPage("/readyz", [this] { return board_.Ready(); });
+    http_.AddPage("/status", [this] { return board_.Status(); });
+    board_.Show({}, false);
+    RETURN_IF_ERROR(http_.Start(options_.listen_host, options_.listen_port));
+    log_.Write(fmt::format("event=listening address={}:{}", options_.listen_host, http_.port()));
+  }
+  for (Plan& plan : program_->Queries()) {
+    JobOptions options = engine_.MakeJobOptions(program_->text().name, options_.state_root);
+    options.allow_dropped = options_.allow_dropped;
+    queries_.push_back(std::make_unique<QueryRunner>(std::move(plan), std::move(options), env_, &log_));
+  }
+  for (const auto& query : queries_) RETURN_IF_ERROR(query->Start());
+  return Status();
+}
+
+Status EngineRun::Run(const std::function<void(const RunView&)>& show, bool* before_start) {
+  *before_start = true;
+  Status started = Start();
+  if (!started.ok()) {
+    queries_.clear();
+    return started;
+  }
+  *before_start = false;
+  rows_moved_nanos_ = viewed_nanos_ = env_->SteadyNanos();
+  while (true) {
+    HandleSignals();
+    for (const auto& query : queries_) query->Tick();
+    const int64_t now = env_->SteadyNanos();
+    CheckIdle(now);
+    Record(now);
+    show(View(now));
+    if (ended()) break;
+    std::this_thread::sleep_for(kTick);
+  }
+  MakeReports();
+  Status worst;
+  for (const auto& query : queries_) {
+    if (!query->status().ok() && (worst.ok() || query->status().domain() > worst.domain()))
+      worst = query->status();
+  }
+  return worst;
+}
+
+void EngineRun::HandleSignals() {
+  if (std::exchange(signals_->checkpoint, 0) != 0) {
+    for (const auto& query : queries_) query->TriggerCheckpoint();
+  }
+  if (std::exchange(signals_->drain, 0) != 0) StopAll(Job::StopKind::kDrain);
+  if (std::exchange(signals_->savepoint, 0) != 0) StopAll(Job::StopKind::kSavepoint);
+}
+
+void EngineRun::StopAll(Job::StopKind kind) {
+  if (std::exchange(stopping_, true)) return;
+  log_.Write(fmt::format("event=stopping kind={}", kind == Job::StopKind::kDrain ? "drain" : "savepoint"));
+  for (const auto& query : queries_) query->Stop(kind);
+}
+
+// Idle: no source has given a row for so long, none says that something waits, and all of it is committed.
+void EngineRun::CheckIdle(int64_t now) {
+  if (options_.until_idle_millis == 0 || stopping_) return;
+  int64_t rows = 0;
+  bool busy = false;
+  for (const auto& query : queries_) {
+    const JobProgress progress = query->progress();
+    rows += RowsRead(progress);
+    busy = busy || !query->running() || HasBacklog(progress);
+  }
+  if (busy || rows != rows_seen_) {
+    rows_seen_ = rows;
+    rows_moved_nanos_ = now;
+    return;
+  }
+  if (now - rows_moved_nanos_ >= options_.until_idle_millis * 1'000'000) StopAll(Job::StopKind::kDrain);
+}
+
+void EngineRun::Record(int64_t now) {
+  std::vector<JobProgress> jobs;
+  bool all_running = true;
+  int64_t commits = 0;
+  for (const auto& query : queries_) {
+    jobs.push_back(query->progress());
+    all_running = all_running && query->running();
+    commits += jobs.back().checkpoints.committed;
+  }
+  if (commits > commits_) child_report_->Progress();
+  const bool new_commit = std::exchange(commits_, commits) != commits;
+  if (new_commit || ended()) {
+    for (size_t i = 0; i < jobs.size(); ++i) recorder_.Observe(queries_[i]->plan(), jobs[i]);
+  }
+  if (now - recorded_nanos_ >= kRecordNanos || ended()) {
+    recorded_nanos_ = now;
+    if (!new_commit) {
+      for (size_t i = 0; i < jobs.size(); ++i) recorder_.Observe(queries_[i]->plan(), jobs[i]);
+    }
+    const Status status = recorder_.Flush();
+    if (!status.ok() && !store_failed_) {
+      log_.Write(fmt::format("event=ops_store_failed error={}", RunLog::Quoted(status.ToString())));
+    }
+    store_failed_ = !status.ok();
+  }
+  board_.Show(std::move(jobs), all_running);
+}
+
+RunView EngineRun::View(int64_t now) {
+  RunView view;
+  for (const auto& query : queries_) {
+    const JobProgress progress = query->progress();
+    view.rows_read += RowsRead(progress);
+    view.epoch = std::max(view.epoch, progress.checkpoints.last.number);
+    view.commits += progress.checkpoints.committed;
+    view.running += query->running() ? 1 : 0;
+    ++view.queries;
+  }
+  const double seconds = static_cast<double>(now - viewed_nanos_) / 1e9;
+  if (seconds >= 1) {
+    rate_ = static_cast<double>(view.rows_read - viewed_rows_) / seconds;
+    viewed_rows_ = view.rows_read;
+    viewed_nanos_ = now;
+  }
+  view.rows_per_second = rate_;
+  return view;
+}
+
+bool EngineRun::ended() const {
+  return std::all_of(queries_.begin(), queries_.end(), [](const auto& query) { return query->ended(); });
+}
+
+void EngineRun::MakeReports() {
+  reports_.clear();
+  for (const auto& query : queries_) reports_.push_back(MakeReport(query->plan(), query->progress()));
+}
+
+}  // namespace caudal

@@ -1,0 +1,81 @@
+// EngineRun: the engine's process of `caudal run`: starts every query of a program, looks after them, records
+// and serves what they show, stops them when told to.
+//
+// One thread, the process's first; the queries have theirs.
+#pragma once
+
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "server/child_report.h"
+#include "server/engine.h"
+#include "server/ops_recorder.h"
+#include "server/program.h"
+#include "server/query_runner.h"
+#include "server/run_options.h"
+#include "server/status_board.h"
+
+namespace caudal {
+
+// Asks of the outside, set by signal handlers.
+struct RunSignals {
+  volatile std::sig_atomic_t savepoint = 0;   // SIGTERM, SIGINT
+  volatile std::sig_atomic_t drain = 0;       // SIGUSR1
+  volatile std::sig_atomic_t checkpoint = 0;  // SIGUSR2
+};
+
+// For the line on a terminal, a few times a second.
+struct RunView {
+  int64_t rows_read = 0;
+  double rows_per_second = 0;
+  int64_t epoch = 0;
+  int64_t commits = 0;
+  int queries = 0;
+  int running = 0;
+};
+
+class EngineRun {
+ public:
+  // All outlive it.
+  EngineRun(const Program* program, RunOptions options, RunSignals* signals, ChildReport* report);
+
+  // Until every query has ended: OK, or the error of the worst. `before_start`: nothing had begun.
+  Status Run(const std::function<void(const RunView&)>& show, bool* before_start);
+  const std::vector<QueryReport>& reports() const { return reports_; }
+
+ private:
+  Status Start();
+  void HandleSignals();
+  void CheckIdle(int64_t now);
+  void Record(int64_t now);
+  RunView View(int64_t now);
+  bool ended() const;
+  void StopAll(Job::StopKind kind);
+  void MakeReports();
+
+  const Program* program_;
+  RunOptions options_;
+  RunSignals* signals_;
+  ChildReport* child_report_;
+  Env* env_;
+  RunLog log_;
+  Engine engine_;
+  StatusBoard board_;
+  HttpServer http_;
+  OpsRecorder recorder_;
+  std::vector<std::unique_ptr<QueryRunner>> queries_;
+  std::vector<QueryReport> reports_;
+  bool stopping_ = false;
+  bool store_failed_ = false;
+  int64_t commits_ = 0;
+  int64_t recorded_nanos_ = 0;
+  int64_t rows_seen_ = -1;
+  int64_t rows_moved_nanos_ = 0;
+  int64_t viewed_rows_ = 0;
+  int64_t viewed_nanos_ = 0;
+  double rate_ = 0;
+};
+
+}  // namespace caudal

@@ -1,0 +1,170 @@
+#include "server/metrics_text.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace caudal {
+namespace {
+
+std::string Escaped(std::string_view value) {
+  std::string escaped;
+  for (const char c : value) {
+    if (c == '\\' || c == '"') escaped += '\\';
+    if (c == '\n') {
+      escaped += "\\n";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// One metric: its help, its kind, then its samples.
+class Metric {
+ public:
+  Metric(std::string* out, std::string_view name, std::string_view kind, std::string_view help)
+      : out_(out), name_(name) {
+    fmt::format_to(std::back_inserter(*out_), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, kind);
+  }
+  void Add(const std::string& labels, double value) {
+    fmt::format_to(std::back_inserter(*out_), "{}{{{}}} {}\n", name_, labels, value);
+  }
+  void Add(const std::string& labels, int64_t value) {
+    fmt::format_to(std::back_inserter(*out_), "{}{{{}}} {}\n", name_, labels, value);
+  }
+
+ private:
+  std::string* out_;
+  std::string_view name_;
+};
+
+std::string Labels(const JobProgress& job) { return fmt::format("query=\"{}\"", Escaped(job.query)); }
+std::string Labels(const JobProgress& job, const OperatorProgress& node) {
+  return fmt::format("query=\"{}\",operator=\"{}\",kind=\"{}\"", Escaped(job.query), Escaped(node.id),
+                     node.label);
+}
+
+void AddOperators(const std::vector<JobProgress>& jobs, std::string* out) {
+  const auto each =
+      [&jobs](Metric metric,
+              const std::function<void(Metric&, const std::string&, const OperatorProgress&)>& add) {
+        for (const JobProgress& job : jobs) {
+          for (const OperatorProgress& node : job.operators) add(metric, Labels(job, node), node);
+        }
+      };
+  each({out, "caudal_rows_in_total", "counter", "Rows that the operator took."},
+       [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
+         int64_t rows = 0;
+         for (const int64_t in : node.rows_in) rows += in;
+         metric.Add(labels, rows);
+       });
+  each({out, "caudal_rows_out_total", "counter", "Rows that the operator gave."},
+       [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
+         metric.Add(labels, node.rows_out);
+       });
+  each({out, "caudal_bytes_read_total", "counter", "Bytes that a source read from outside."},
+       [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
+         if (node.label == "Scan") metric.Add(labels, node.bytes_read);
+       });
+  each({out, "caudal_busy_ratio", "gauge", "Share of its tasks' time that the operator worked."},
+       [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
+         metric.Add(labels, node.busy);
+       });
+  each({out, "caudal_blocked_ratio", "gauge", "Share of time that its tasks waited for room downstream."},
+       [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
+         metric.Add(labels, node.blocked);
+       });
+  each({out, "caudal_idle_ratio", "gauge", "Share of time without work."},
+       [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
+         metric.Add(labels, node.idle);
+       });
+  each({out, "caudal_state_rows", "gauge", "Rows that the operator remembers."},
+       [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
+         metric.Add(labels, node.state_rows);
+       });
+  each({out, "caudal_state_bytes", "gauge", "Bytes that the operator remembers."},
+       [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
+         metric.Add(labels, node.state_bytes);
+       });
+  each({out, "caudal_rows_fate_total", "counter", "Rows by what became of them."},
+       [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
+         for (const CountedFate& fate : node.fates) {
+           metric.Add(fmt::format("{},fate=\"{}\",name=\"{}\"", labels, fate.fate, Escaped(fate.name)),
+                      fate.rows);
+         }
+       });
+}
+
+void AddSources(const std::vector<JobProgress>& jobs, int64_t now_millis, std::string* out) {
+  const auto each = [&jobs](Metric metric, const std::function<int64_t(const OperatorProgress&)>& value,
+                            double unit) {
+    for (const JobProgress& job : jobs) {
+      for (const OperatorProgress& node : job.operators) {
+        if (node.label != "Scan") continue;
+        const int64_t known = value(node);
+        if (known >= 0) metric.Add(Labels(job, node), static_cast<double>(known) / unit);
+      }
+    }
+  };
+  each(
+      {out, "caudal_backlog_rows", "gauge", "Rows that wait at the source, where it can tell."},
+      [](const OperatorProgress& node) { return node.backlog.rows; }, 1);
+  each(
+      {out, "caudal_backlog_files", "gauge", "Files that wait at the source."},
+      [](const OperatorProgress& node) { return node.backlog.files; }, 1);
+  each(
+      {out, "caudal_backlog_seconds", "gauge", "Age of the oldest input that waits."},
+      [](const OperatorProgress& node) { return node.backlog.millis; }, 1000);
+  each(
+      {out, "caudal_watermark_lag_seconds", "gauge", "Wall clock minus the source's watermark."},
+      [now_millis](const OperatorProgress& node) {
+        const int64_t event = node.watermark.event;
+        return event == Watermark::kNone || event == Watermark::kEnd
+                   ? -1
+                   : std::max<int64_t>(0, now_millis - event);
+      },
+      1000);
+}
+
+void AddJobs(const std::vector<JobProgress>& jobs, std::string* out) {
+  const auto each = [&jobs](Metric metric, const std::function<double(const JobProgress&)>& value) {
+    for (const JobProgress& job : jobs) metric.Add(Labels(job), value(job));
+  };
+  const auto last = [](const JobProgress& job) {
+    return job.checkpoints.recent.empty() ? EpochSample{} : job.checkpoints.recent.back();
+  };
+  each({out, "caudal_up", "gauge", "1 while the query runs."},
+       [](const JobProgress& job) { return job.state == JobState::kRunning ? 1 : 0; });
+  each({out, "caudal_checkpoints_committed_total", "counter", "Epochs that this process made visible."},
+       [](const JobProgress& job) { return job.checkpoints.committed; });
+  each({out, "caudal_checkpoints_abandoned_total", "counter",
+        "Epochs that were given up; the next one covers them."},
+       [](const JobProgress& job) { return job.checkpoints.abandoned; });
+  each({out, "caudal_checkpoint_ok", "gauge", "1 if the last epoch succeeded."},
+       [](const JobProgress& job) { return job.checkpoints.last_failure.ok() ? 1 : 0; });
+  each({out, "caudal_checkpoint_epoch", "gauge", "Number of the last epoch."},
+       [](const JobProgress& job) { return job.checkpoints.last.number; });
+  each({out, "caudal_checkpoint_duration_seconds", "gauge", "Barrier to visible commit of the last epoch."},
+       [&](const JobProgress& job) { return static_cast<double>(last(job).duration_millis) / 1000; });
+  each({out, "caudal_checkpoint_timestamp_seconds", "gauge", "When the last epoch became visible."},
+       [&](const JobProgress& job) { return static_cast<double>(last(job).committed_millis) / 1000; });
+  each({out, "caudal_memory_used_bytes", "gauge", "Memory charged to the query."},
+       [](const JobProgress& job) { return job.memory_used; });
+  each({out, "caudal_memory_limit_bytes", "gauge", "What the query may hold."},
+       [](const JobProgress& job) { return job.memory_limit; });
+  each({out, "caudal_longest_step_seconds", "gauge", "The longest time that a task did not yield."},
+       [](const JobProgress& job) { return static_cast<double>(job.longest_step_micros) / 1e6; });
+}
+
+}  // namespace
+
+std::string MetricsText(const std::vector<JobProgress>& jobs, int64_t now_millis) {
+  std::string out;
+  AddJobs(jobs, &out);
+  AddSources(jobs, now_millis, &out);
+  AddOperators(jobs, &out);
+  return out;
+}
+
+}  // namespace caudal

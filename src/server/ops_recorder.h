@@ -1,0 +1,58 @@
+// OpsRecorder: turns what jobs show of themselves into rows of the operations store, about once a second.
+//
+// Called by the run's thread, off the hot path. A store that cannot be written is reported once in the log
+// and tried again; it never stops a query.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "ops/ops_store.h"
+#include "run/job_progress.h"
+#include "server/run_report.h"
+
+namespace caudal {
+
+// What the pipeline file says about a query.
+struct QueryOrigin {
+  std::string pipeline;
+  std::string owner;
+  std::string version;
+};
+
+class OpsRecorder {
+ public:
+  OpsRecorder(std::string state_root, QueryOrigin origin, Env* env)
+      : state_root_(std::move(state_root)), origin_(std::move(origin)), env_(env) {}
+
+  // What the query did since the last call.
+  void Observe(const Plan& plan, const JobProgress& progress);
+  // Writes what was observed; an error keeps it for the next call.
+  Status Flush();
+
+ private:
+  struct Seen {  // of a query, at the last row of streaming_progress
+    int64_t generation = 0;
+    int64_t epoch = 0;
+    int64_t rows_read = 0;
+    int64_t bytes = 0;
+    int64_t nanos = 0;
+    std::vector<int64_t> fates;  // published, filtered, dead, duplicate, late, absorbed
+  };
+
+  void AddEpochs(const JobProgress& progress, int64_t after);
+  void AddProgress(const JobProgress& progress, const QueryReport& report, Seen* seen);
+  void AddTotals(const JobProgress& progress, const QueryReport& report);
+
+  std::string state_root_;
+  QueryOrigin origin_;
+  Env* env_;
+  std::unique_ptr<OpsStore> store_;
+  std::map<std::string, Seen> seen_;
+  std::vector<OpsRow> rows_;
+};
+
+}  // namespace caudal

@@ -1,0 +1,54 @@
+// Program: what a user names on the command line: a pipeline file with its SQL, or a SQL script alone.
+//
+// Planned once: settings, tables and the queries of its INSERTs. Plain data, owned by the command.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/catalog.h"
+#include "api/plan.h"
+#include "pipeline/pipeline_file.h"
+#include "sql/session.h"
+
+namespace caudal {
+
+struct ProgramText {
+  std::string name;                  // of the pipeline: checkpoints, metrics and ops.* say it
+  std::optional<PipelineFile> file;  // none for a bare script
+  std::string sql_path;              // empty: there is no SQL
+  std::string script;
+};
+
+// Reads `path`: *.yaml or *.yml is a pipeline file, all else a script.
+Result<ProgramText> ReadProgram(const std::string& path);
+
+class Program {
+ public:
+  // Plans everything and checks the pipeline file against it; starts nothing.
+  // `settings` win over the script's own SET where they concern running (pace, memory).
+  static Result<std::unique_ptr<Program>> Plan(ProgramText text, const Options& settings = {});
+
+  const ProgramText& text() const { return text_; }
+  const Catalog& catalog() const { return catalog_; }
+  Catalog* mutable_catalog() { return &catalog_; }  // for further statements
+  const std::vector<sql::Outcome>& outcomes() const { return outcomes_; }
+  // Of the INSERTs, in order.
+  std::vector<caudal::Plan> Queries() const;
+
+ private:
+  explicit Program(ProgramText text);
+  Status Check() const;
+
+  ProgramText text_;
+  Catalog catalog_;
+  std::vector<sql::Outcome> outcomes_;
+};
+
+// How far the table's watermark stays behind its time column, in ms; none if it has no watermark or the
+// distance is not constant.
+std::optional<int64_t> WatermarkDelayMillis(const Table& table);
+
+}  // namespace caudal

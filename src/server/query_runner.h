@@ -1,0 +1,56 @@
+// QueryRunner: one query of a run: starts its job, restarts it by the error's domain and retry, stops it.
+//
+// Errors of the user or the data stop this query and leave the others alone; the outside world is waited for;
+// caudal's own faults are tried a few times. Called by the run's one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "run/job.h"
+#include "server/engine.h"
+#include "server/run_log.h"
+
+namespace caudal {
+
+class QueryRunner {
+ public:
+  // All outlive it.
+  QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log)
+      : plan_(std::move(plan)), options_(std::move(options)), env_(env), log_(log) {}
+
+  // The first start: an error is the run's refusal.
+  Status Start();
+  // Looks after it; call a few times a second.
+  void Tick();
+  void Stop(Job::StopKind kind);
+  void TriggerCheckpoint() {
+    if (job_ != nullptr) job_->TriggerCheckpoint();
+  }
+
+  bool ended() const { return ended_; }
+  const Status& status() const { return status_; }  // of the end
+  const Plan& plan() const { return plan_; }
+  // As of now, or when it last ran.
+  JobProgress progress() const { return job_ != nullptr ? job_->progress() : last_; }
+  bool running() const { return job_ != nullptr; }
+
+ private:
+  void OnEnd();
+  void End(Status status);
+
+  Plan plan_;
+  JobOptions options_;
+  Env* env_;
+  RunLog* log_;
+  std::unique_ptr<Job> job_;
+  JobProgress last_;
+  Status status_;
+  bool ended_ = false;
+  bool stopping_ = false;
+  int failures_ = 0;  // in a row, without a commit in between
+  int64_t logged_commits_ = 0;
+  int64_t restart_at_nanos_ = 0;
+};
+
+}  // namespace caudal

@@ -1,0 +1,22 @@
+// RunOptions: how `caudal run` runs a program. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace caudal {
+
+struct RunOptions {
+  std::string path;                         // pipeline file or script
+  std::string state_root = "caudal-state";  // checkpoints, operations store, log
+  std::string listen_host;                  // of /metrics; empty = none
+  int listen_port = 0;
+  int64_t until_idle_millis = 0;           // drain once no row has come for so long; 0 = run on
+  int threads = 0;                         // 0 = one a core
+  int64_t memory_limit = 0;                // of the process; 0 = each query's own
+  std::vector<std::string> allow_dropped;  // operators whose state may go
+  std::string faults;                      // CAUDAL_FAULT: for tests, see fault_plan.h
+};
+
+}  // namespace caudal

@@ -1,0 +1,159 @@
+#include "server/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace caudal {
+namespace {
+
+// For each node: whether the rows it takes are still input rows, not yet folded into results.
+std::vector<bool> TakesInputRows(const Plan& plan, const std::vector<NodeState>& nodes) {
+  std::vector<bool> takes(plan.nodes.size(), true);
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+    for (const PlanInput& input : plan.nodes[i].inputs) {
+      const auto from = static_cast<size_t>(input.node);
+      const bool absorbs =
+          from < nodes.size() && std::any_of(nodes[from].fates.begin(), nodes[from].fates.end(),
+                                             [](const CountedFate& fate) { return fate.fate == "absorbed"; });
+      takes[i] = takes[i] && takes[from] && !absorbs;
+    }
+  }
+  return takes;
+}
+
+int64_t Sum(const std::vector<int64_t>& counts) {
+  int64_t sum = 0;
+  for (const int64_t count : counts) sum += count;
+  return sum;
+}
+
+int64_t RowsRead(const NodeState& source) {
+  int64_t rows = source.rows_out;
+  for (const CountedFate& fate : source.fates) rows += fate.rows;
+  return rows;
+}
+
+// The nodes whose rows reach `sink`, itself included.
+std::vector<bool> PathTo(const Plan& plan, size_t sink) {
+  std::vector<bool> on_path(plan.nodes.size(), false);
+  on_path[sink] = true;
+  for (size_t i = sink + 1; i-- > 0;) {
+    if (!on_path[i]) continue;
+    for (const PlanInput& input : plan.nodes[i].inputs) on_path[static_cast<size_t>(input.node)] = true;
+  }
+  return on_path;
+}
+
+SinkPath MakePath(const Plan& plan, const std::vector<NodeState>& nodes, size_t sink,
+                  const std::vector<bool>& takes) {
+  SinkPath path;
+  path.sink = nodes[sink].id;
+  path.rows_written = Sum(nodes[sink].rows_in);
+  const std::vector<bool> on_path = PathTo(plan, sink);
+  int64_t with_fate = 0;
+  for (size_t i = 0; i < plan.nodes.size() && i < nodes.size(); ++i) {
+    if (!on_path[i] || !takes[i]) continue;
+    if (plan.nodes[i].as<ScanNode>() != nullptr) path.rows_read += RowsRead(nodes[i]);
+    for (const CountedFate& fate : nodes[i].fates) {
+      if (fate.rows == 0) continue;
+      path.fates.push_back({nodes[i].id, fate.fate, fate.name, fate.rows});
+      with_fate += fate.rows;
+    }
+  }
+  path.rows_unaccounted = path.rows_read - with_fate;
+  return path;
+}
+
+std::string FateLabel(const PathFate& fate) {
+  return fate.name.empty() ? fate.fate : fmt::format("{}{{{}}}", fate.fate, fate.name);
+}
+
+}  // namespace
+
+int64_t SinkPath::Rows(std::string_view fate) const {
+  int64_t rows = 0;
+  for (const PathFate& one : fates) rows += one.fate == fate ? one.rows : 0;
+  return rows;
+}
+
+int64_t WeightedQuantile(std::vector<std::pair<int64_t, int64_t>>* samples, double share) {
+  std::sort(samples->begin(), samples->end());
+  int64_t total = 0;
+  for (const auto& [value, weight] : *samples) total += weight;
+  int64_t seen = 0;
+  for (const auto& [value, weight] : *samples) {
+    seen += weight;
+    if (static_cast<double>(seen) >= share * static_cast<double>(total)) return value;
+  }
+  return -1;
+}
+
+QueryReport MakeReport(const Plan& plan, const JobProgress& progress) {
+  QueryReport report;
+  report.query = progress.query;
+  report.commits = progress.checkpoints.committed;
+  const std::vector<NodeState>& nodes = progress.checkpoints.nodes;
+  const std::vector<bool> takes = TakesInputRows(plan, nodes);
+  for (size_t i = 0; i < plan.nodes.size() && i < nodes.size(); ++i) {
+    if (plan.nodes[i].as<ScanNode>() != nullptr) report.rows_read += RowsRead(nodes[i]);
+    if (plan.nodes[i].as<SinkNode>() != nullptr) report.paths.push_back(MakePath(plan, nodes, i, takes));
+  }
+  std::vector<std::pair<int64_t, int64_t>> samples;
+  for (const EpochSample& epoch : progress.checkpoints.recent) {
+    if (!epoch.freshness.empty()) ++report.freshness_commits;
+    samples.insert(samples.end(), epoch.freshness.begin(), epoch.freshness.end());
+  }
+  report.freshness_p50 = WeightedQuantile(&samples, 0.5);
+  report.freshness_p95 = WeightedQuantile(&samples, 0.95);
+  return report;
+}
+
+std::string ReportJson(const std::vector<QueryReport>& reports) {
+  using Json = nlohmann::ordered_json;
+  Json queries = Json::array();
+  for (const QueryReport& report : reports) {
+    Json paths = Json::array();
+    for (const SinkPath& path : report.paths) {
+      Json fates = Json::array();
+      for (const PathFate& fate : path.fates) {
+        fates.push_back(
+            {{"operator", fate.node}, {"fate", fate.fate}, {"name", fate.name}, {"rows", fate.rows}});
+      }
+      paths.push_back({{"sink", path.sink},
+                       {"rows_read", path.rows_read},
+                       {"rows_written", path.rows_written},
+                       {"rows_unaccounted", path.rows_unaccounted},
+                       {"fates", fates}});
+    }
+    queries.push_back({{"query", report.query},
+                       {"rows_read", report.rows_read},
+                       {"commits", report.commits},
+                       {"freshness_p50_ms", report.freshness_p50},
+                       {"freshness_p95_ms", report.freshness_p95},
+                       {"freshness_commits", report.freshness_commits},
+                       {"paths", paths}});
+  }
+  return Json{{"queries", queries}}.dump();
+}
+
+std::string ReportText(const std::vector<QueryReport>& reports) {
+  std::string text;
+  for (const QueryReport& report : reports) {
+    text += fmt::format("query {}: {} rows read, {} commits", report.query, report.rows_read, report.commits);
+    if (report.freshness_p50 >= 0) {
+      text += fmt::format(", freshness p50 {} ms, p95 {} ms", report.freshness_p50, report.freshness_p95);
+    }
+    text += "\n";
+    for (const SinkPath& path : report.paths) {
+      text += fmt::format("  to {}: {} rows written, {} unaccounted\n", path.sink, path.rows_written,
+                          path.rows_unaccounted);
+      for (const PathFate& fate : path.fates)
+        text += fmt::format("    {:>12} {}\n", fate.rows, FateLabel(fate));
+    }
+  }
+  return text;
+}
+
+}  // namespace caudal

@@ -1,0 +1,53 @@
+// RunReport: what a running query's progress means: rows read, each fate by sink path, what is unaccounted,
+// freshness; as rows for the operations store, as JSON and as text.
+//
+// Pure functions over copies of JobProgress; any thread.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "run/job.h"
+
+namespace caudal {
+
+// A fate on the path to one sink: (operator, fate, name) → rows.
+struct PathFate {
+  std::string node;
+  std::string fate;
+  std::string name;
+  int64_t rows = 0;
+};
+
+// One sink's path through a query. Each input row has one of these fates.
+struct SinkPath {
+  std::string sink;
+  int64_t rows_read = 0;
+  std::vector<PathFate> fates;   // of input rows
+  int64_t rows_unaccounted = 0;  // read, without a fate: 0 unless something is wrong
+  int64_t rows_written = 0;      // what the sink was given
+  int64_t Rows(std::string_view fate) const;
+};
+
+struct QueryReport {
+  std::string query;
+  std::vector<SinkPath> paths;
+  int64_t rows_read = 0;
+  int64_t commits = 0;
+  // Arrival to visible commit, in ms, over the commits that are remembered; -1 = none yet.
+  int64_t freshness_p50 = -1;
+  int64_t freshness_p95 = -1;
+  int64_t freshness_commits = 0;
+};
+
+// As of the last manifest, so that the counts belong together.
+QueryReport MakeReport(const Plan& plan, const JobProgress& progress);
+
+// The value below which `share` of the weighted samples lie; -1 for none. Sorts `samples`.
+int64_t WeightedQuantile(std::vector<std::pair<int64_t, int64_t>>* samples, double share);
+
+std::string ReportJson(const std::vector<QueryReport>& reports);
+std::string ReportText(const std::vector<QueryReport>& reports);
+
+}  // namespace caudal

@@ -1,0 +1,34 @@
+// StatusBoard: the last look at a run's jobs, for pages that other threads serve. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "run/job_progress.h"
+#include "server/http/http_server.h"
+
+namespace caudal {
+
+class StatusBoard {
+ public:
+  explicit StatusBoard(Env* env) : env_(env) {}
+
+  void Show(std::vector<JobProgress> jobs, bool all_running);
+
+  HttpPage Metrics() const;
+  HttpPage Live() const;    // 200 as long as the run's loop goes round
+  HttpPage Ready() const;   // 200 when every query runs and its last epoch succeeded
+  HttpPage Status() const;  // JSON for people and scripts
+
+ private:
+  Env* env_;
+  mutable std::mutex mutex_;
+  std::vector<JobProgress> jobs_;
+  bool all_running_ = false;
+  int64_t shown_nanos_ = 0;
+};
+
+}  // namespace caudal
