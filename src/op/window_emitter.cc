@@ -8,6 +8,9 @@
 namespace caudal {
 namespace {
 
+// Panes of a key, and slices of a window, from which on merging anew costs more than remembering.
+constexpr size_t kWorthRemembering = 4;
+
 // What AppendRowBytes of the emitted columns restores: types for the fingerprint.
 std::string ResultWords(const Schema& output, size_t keys, size_t results) {
   std::string words;
@@ -30,7 +33,8 @@ WindowEmitter::WindowEmitter(const AggregateNode& node, std::vector<Type> key_ty
       has_clock_(output_.size() > 0 && output_.fields.back().name == kClockColumn),
       accumulators_(accumulators),
       windows_(windows),
-      emitted_codec_(ResultWords(output_, key_types_.size(), result_count_)) {
+      emitted_codec_(ResultWords(output_, key_types_.size(), result_count_)),
+      early_(accumulators) {
   const size_t columns = key_types_.size() + result_count_ + window_columns_.size();
   for (size_t i = 0; i < columns; ++i) builders_.emplace_back(output_.fields[i].type, kBatch);
   if (node.early_fire_delay > 0) {
@@ -53,16 +57,14 @@ char* WindowEmitter::Scratch() {
   return row;
 }
 
-void WindowEmitter::Add(std::string_view key, uint64_t hash, std::span<const Panes::Pane> panes,
-                        int64_t end) {
+const char* WindowEmitter::MergeDirectly(std::span<const Panes::Pane> panes, int64_t end) {
   const int64_t first = windows_->FirstSlice(end);
-  auto in_window = [end](const Panes::Pane& pane) { return pane.from_end() <= end; };
   auto from = std::lower_bound(panes.begin(), panes.end(), first,
                                [](const Panes::Pane& pane, int64_t slice) { return pane.slice < slice; });
   const char* only = nullptr;
   char* merged = nullptr;
   for (; from != panes.end() && from->slice < end; ++from) {
-    if (!in_window(*from)) continue;
+    if (from->from_end() > end) continue;
     if (only == nullptr) {
       only = from->row;  // one pane needs no merging
       continue;
@@ -73,11 +75,47 @@ void WindowEmitter::Add(std::string_view key, uint64_t hash, std::span<const Pan
     }
     accumulators_->Merge(merged, from->row);
   }
-  const char* row = merged != nullptr ? merged : only;
+  return merged != nullptr ? merged : only;
+}
+
+void WindowEmitter::AddRow(const Panes& table, const KeyEntry& entry, int64_t end, const char* row) {
   if (row == nullptr) return;
   // A group whose rows were all taken away is none, but an early result of it has to go.
   if (retracting_ && emitted_ == nullptr && AccumulatorRow::row_count(row) <= 0) return;
-  pairs_.push_back({key, hash, end, row});
+  pairs_.push_back({table.key(entry), entry.hash, end, row});
+}
+
+void WindowEmitter::Add(const Panes& table, KeyEntry* entry, int64_t end) {
+  const std::span<const Panes::Pane> panes = table.panes(*entry);
+  if (windows_->slices_per_window() < static_cast<int64_t>(kWorthRemembering) ||
+      panes.size() < kWorthRemembering) {
+    return AddRow(table, *entry, end, MergeDirectly(panes, end));
+  }
+  auto* merged = static_cast<MergedPanes*>(Panes::attachment(*entry));
+  if (merged == nullptr) {
+    auto made = std::make_unique<MergedPanes>(accumulators_);
+    merged = made.get();
+    Panes::Attach(entry, std::move(made));
+  }
+  const char* row = merged->Merge(panes, windows_->FirstSlice(end), end);
+  AddRow(table, *entry, end, row != nullptr ? row : MergeDirectly(panes, end));
+}
+
+void WindowEmitter::AddEarly(const Panes& table, KeyEntry* entry, int64_t end) {
+  if (entry != early_entry_) early_.Reset();
+  early_entry_ = entry;
+  const std::span<const Panes::Pane> panes = table.panes(*entry);
+  const char* row =
+      panes.size() < kWorthRemembering ? nullptr : early_.Merge(panes, windows_->FirstSlice(end), end);
+  if (row == nullptr) return AddRow(table, *entry, end, MergeDirectly(panes, end));
+  // The next window of the key may change the row.
+  char* copy = Scratch();
+  accumulators_->Merge(copy, row);
+  AddRow(table, *entry, end, copy);
+}
+
+void WindowEmitter::Forget(const KeyEntry& entry) {
+  if (auto* merged = static_cast<MergedPanes*>(Panes::attachment(entry))) merged->Reset();
 }
 
 void WindowEmitter::AppendLabels(int64_t end, ColumnBuilder* builders) {
@@ -169,6 +207,8 @@ void WindowEmitter::Flush(int64_t clock, Output& out) {
     }
   }
   pairs_.clear();
+  early_.Reset();
+  early_entry_ = nullptr;
   for (size_t i = 0; i < scratch_used_; ++i) accumulators_->Destroy(scratch_[i].get());
   scratch_used_ = 0;
 }

@@ -13,6 +13,7 @@
 #include "data/column_builder.h"
 #include "data/schema.h"
 #include "op/row/accumulator_row.h"
+#include "op/row/merged_panes.h"
 #include "op/window_slices.h"
 #include "state/bytes_row.h"
 #include "state/panes.h"
@@ -28,9 +29,13 @@ class WindowEmitter {
                 AccumulatorRow* accumulators, WindowSlices* windows);
   ~WindowEmitter();
 
-  // Collects the window of the key whose panes are given, unless no pane lies in it. Panes stay unchanged and
-  // in place until Flush.
-  void Add(std::string_view key, uint64_t hash, std::span<const Panes::Pane> panes, int64_t end);
+  // Collects the window of the key, unless no pane lies in it. Panes stay unchanged and in place until Flush.
+  // REQUIRES: between two calls of Flush a key comes once.
+  void Add(const Panes& table, KeyEntry* entry, int64_t end);
+  // The same for windows of one key after another, oldest first, which nothing is remembered of.
+  void AddEarly(const Panes& table, KeyEntry* entry, int64_t end);
+  // A pane of the key that may have been merged has changed.
+  static void Forget(const KeyEntry& entry);
   bool batch_full() const { return static_cast<int32_t>(pairs_.size()) >= kBatch; }
   // `clock`: of the rows made.
   void Flush(int64_t clock, Output& out);
@@ -46,6 +51,9 @@ class WindowEmitter {
     const char* row;
   };
 
+  void AddRow(const Panes& table, const KeyEntry& entry, int64_t end, const char* row);
+  // Merges the window's panes one by one; null if there is none.
+  const char* MergeDirectly(std::span<const Panes::Pane> panes, int64_t end);
   // The row to merge a pair's panes into, initialised.
   char* Scratch();
   void AppendLabels(int64_t end, ColumnBuilder* builders);
@@ -68,6 +76,8 @@ class WindowEmitter {
   std::unique_ptr<Panes> emitted_;
 
   std::vector<Pair> pairs_;
+  MergedPanes early_;  // of early_entry_, up to early_end_
+  const KeyEntry* early_entry_ = nullptr;
   std::vector<std::unique_ptr<char[]>> scratch_;  // rows of kBatch pairs, made as needed
   size_t scratch_used_ = 0;
   std::vector<const char*> rows_;

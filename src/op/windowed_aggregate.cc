@@ -125,6 +125,11 @@ Result<Progress> WindowedAggregate::OnChunk(int port, const Chunk& chunk, Output
 #endif
   keys_.Encode(chunk, node_.keys, accepted);
   panes_->Locate(keys_, slices_, from_ends_, &rows_);
+  for (size_t i = 0; i < slices_.size(); ++i) {
+    if (slices_[i] >= fired_end_) continue;  // in no window that was fired
+    const int32_t at = static_cast<int32_t>(i);
+    WindowEmitter::Forget(*panes_->Find(keys_.key(at), keys_.hash(at)));
+  }
   accumulators_->Update(rows_.data(), chunk, accepted);
   *absorbed_ += accepted.count;
   Charge();
@@ -167,9 +172,7 @@ void WindowedAggregate::StartFiring(int64_t end) {
 
 bool WindowedAggregate::FireSome(Output& out) {
   bool done;
-  auto fire = [&](KeyEntry* entry) {
-    emitter_->Add(panes_->key(*entry), entry->hash, panes_->panes(*entry), firing_end_);
-  };
+  auto fire = [&](KeyEntry* entry) { emitter_->Add(*panes_, entry, firing_end_); };
   if (firing_walks_) {
     done = panes_->Walk(&cursor_, [&](KeyEntry* entry) {
       if (emitter_->batch_full()) return false;
@@ -193,7 +196,7 @@ bool WindowedAggregate::FireEarly(Output& out) {
       const int64_t slice = early_[early_at_].slice;
       int64_t end = std::max(next, windows_->FirstEnd(slice));
       for (; end <= windows_->LastEnd(slice); end = windows_->NextEnd(end)) {
-        emitter_->Add(panes_->key(*entry), entry->hash, panes_->panes(*entry), end);
+        emitter_->AddEarly(*panes_, entry, end);
       }
       next = std::max(next, end);
     }

@@ -13,7 +13,8 @@ constexpr uint8_t kVersion = 1;
 constexpr int64_t kPerRetain = 4;             // generations that `retain` is divided into
 constexpr size_t kMostGenerations = 8;        // from then on the nearest one takes what would open another
 constexpr int64_t kReach = int64_t{1} << 31;  // how far from a generation's opening time its keys may lie
-constexpr int64_t kFirstSegment = 1024;
+constexpr int64_t kFirstSegment = 8192;
+constexpr int64_t kGrowth = 8;
 constexpr int32_t kAhead = 16;  // rows whose lines are fetched before they are looked at
 
 int64_t SaturatingAdd(int64_t a, int64_t b) {
@@ -45,7 +46,8 @@ KeyGenerations::KeyGenerations(std::string name, std::string key_types, int64_t 
 bool KeyGenerations::Known(std::string_view key, uint64_t hash, int64_t clock) const {
   for (const KeySegment* segment : segments_) {
     int64_t time;
-    if (segment->Find(key, hash, &time) && clock < SaturatingAdd(time, retain_)) return true;
+    if (segment->MayContain(hash) && segment->Find(key, hash, &time) && clock < SaturatingAdd(time, retain_))
+      return true;
   }
   return false;
 }
@@ -67,13 +69,19 @@ KeyGenerations::Generation* KeyGenerations::GenerationFor(int64_t time) {
 void KeyGenerations::Insert(std::string_view key, uint64_t hash, int64_t time) {
   Generation* generation = GenerationFor(time);
   if (generation->segments.empty() || generation->segments.back()->full()) {
-    // A first segment for as many keys as the last generation had, then ever larger ones.
-    const int64_t keys = generation->segments.empty() ? std::max(kFirstSegment, last_size_ + last_size_ / 8)
-                                                      : 4 * generation->segments.back()->size();
+    // A first segment for as many keys as another generation has, then ever larger ones.
+    int64_t keys = std::max(kFirstSegment, last_size_ + last_size_ / 8);
+    for (const Generation& other : generations_) {
+      int64_t size = 0;
+      for (const auto& segment : other.segments) size += segment->size();
+      keys = std::max(keys, size + size / 8);
+    }
+    if (!generation->segments.empty()) keys = std::max(keys, kGrowth * generation->segments.back()->size());
     generation->segments.push_back(std::make_unique<KeySegment>(keys, generation->base));
     segments_.insert(segments_.begin(), generation->segments.back().get());
   }
-  generation->segments.back()->Insert(key, hash, time);
+  last_inserted_ = generation->segments.back().get();
+  last_inserted_->Insert(key, hash, time);
   generation->latest = std::max(generation->latest, time);
   ++rows_;
 }
@@ -85,8 +93,10 @@ void KeyGenerations::Remember(const RowKeys& keys, std::span<const int64_t> time
   for (int32_t block = 0; block < count; block += kAhead) {
     const int32_t end = std::min(block + kAhead, count);
     for (const KeySegment* segment : segments_) {
-      for (int32_t i = block; i < end; ++i) segment->Prefetch(keys.hash(i));
+      for (int32_t i = block; i < end; ++i) segment->PrefetchFilter(keys.hash(i));
     }
+    // Most keys are new and go where the last one went.
+    for (int32_t i = block; last_inserted_ != nullptr && i < end; ++i) last_inserted_->Prefetch(keys.hash(i));
     for (int32_t i = block; i < end; ++i) {
       const size_t at = static_cast<size_t>(i);
       const bool fresh = !Known(keys.key(i), keys.hash(i), clocks[at]);
@@ -110,6 +120,7 @@ void KeyGenerations::Expire(const Watermark& watermark) {
       last_size_ += segment->size();
       std::erase(segments_, segment.get());
     }
+    last_inserted_ = nullptr;
     rows_ -= last_size_;
     generations_.erase(generations_.begin() + static_cast<std::ptrdiff_t>(g));
     return;

@@ -58,6 +58,7 @@ class KeyGenerations : public StateTable {
   int64_t width_;
   std::vector<Generation> generations_;
   std::vector<KeySegment*> segments_;  // of all generations, newest generation first
+  KeySegment* last_inserted_ = nullptr;
   int64_t rows_ = 0;
   int64_t last_size_ = 0;  // of the generation dropped last: what to expect of the next
   bool tracking_ = false;  // a snapshot or restore has been seen: from then on changes are noted

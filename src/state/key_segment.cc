@@ -12,24 +12,32 @@ namespace {
 constexpr double kFill = 0.8;
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kArenaPage = size_t{64} << 10;
+constexpr size_t kFilterBitsAKey = 10;
+
+// Anonymous pages come zeroed when first touched, which spreads the cost over the inserts.
+void* MapZeroed(size_t size) {
+  void* pages =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  CHECK(pages != MAP_FAILED);
+  // Only a wish: without huge pages it is slower, not wrong.
+  if (size >= kHugePage) (void)madvise(pages, size, MADV_HUGEPAGE);
+  return pages;
+}
 
 }  // namespace
 
 KeySegment::KeySegment(int64_t keys, int64_t base) : base_(base), limit_(keys) {
   bucket_count_ = static_cast<size_t>(static_cast<double>(keys) / (kSlots * kFill)) + 1;
-  // Anonymous pages come zeroed when first touched, which spreads the cost over the inserts.
-  void* pages = mmap(nullptr, bucket_count_ * sizeof(Bucket), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  CHECK(pages != MAP_FAILED);
-  if (bucket_count_ * sizeof(Bucket) >= kHugePage) {
-    // Only a wish: without huge pages it is slower, not wrong.
-    (void)madvise(pages, bucket_count_ * sizeof(Bucket), MADV_HUGEPAGE);
-  }
-  buckets_ = static_cast<Bucket*>(pages);
-  bytes_ = static_cast<int64_t>(bucket_count_ * sizeof(Bucket));
+  filter_words_ = static_cast<size_t>(keys) * kFilterBitsAKey / 64 + 1;
+  buckets_ = static_cast<Bucket*>(MapZeroed(bucket_count_ * sizeof(Bucket)));
+  filter_ = static_cast<uint64_t*>(MapZeroed(filter_words_ * sizeof(uint64_t)));
+  bytes_ = static_cast<int64_t>(bucket_count_ * sizeof(Bucket) + filter_words_ * sizeof(uint64_t));
 }
 
-KeySegment::~KeySegment() { munmap(buckets_, bucket_count_ * sizeof(Bucket)); }
+KeySegment::~KeySegment() {
+  munmap(buckets_, bucket_count_ * sizeof(Bucket));
+  munmap(filter_, filter_words_ * sizeof(uint64_t));
+}
 
 char* KeySegment::Allocate(size_t size) {
   if (size > arena_left_) {
@@ -83,6 +91,7 @@ void KeySegment::Insert(std::string_view key, uint64_t hash, int64_t time) {
   bucket.fingerprints[slot] = Fingerprint(hash);
   bucket.offsets[slot] = static_cast<uint32_t>(time - base_);
   bucket.keys[slot] = stored;
+  filter_[FilterHome(hash)] |= FilterBits(hash);
   ++size_;
 }
 

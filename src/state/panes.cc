@@ -23,6 +23,7 @@ Panes::Panes(std::string name, std::string key_types, std::string slices, const 
       table_(sizeof(Run)) {}
 
 Panes::~Panes() {
+  table_.ForEach([](KeyEntry* entry) { delete attachment(*entry); });
   for (auto& [number, slice] : slices_) {
     for (const Owned& pane : slice.all) codec_->Destroy(pane.row);
   }
@@ -30,7 +31,7 @@ Panes::~Panes() {
 
 void Panes::InitRun(KeyEntry* entry) {
   Run* run = reinterpret_cast<Run*>(entry->row());
-  *run = {&run->only, 0, 1, {}};
+  *run = {&run->only, 0, 1, nullptr, {}};
 }
 
 KeyEntry* Panes::EntryFor(std::string_view key, uint64_t hash) {
@@ -159,6 +160,7 @@ void Panes::RemovePane(KeyEntry* entry, char* row) {
   arena_.Free(row - sizeof(Header), pane_size_);
   --rows_;
   if (run->size > 0) return;
+  delete run->attachment;
   if (run->panes != &run->only) {
     arena_.Free(reinterpret_cast<char*>(run->panes), run->capacity * sizeof(Pane));
   }

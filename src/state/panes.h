@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,12 @@
 #include "state/state_table.h"
 
 namespace caudal {
+
+// Something that the owner of a table hangs on a key; it goes with the key and is in no snapshot.
+class PaneAttachment {
+ public:
+  virtual ~PaneAttachment() = default;
+};
 
 class Panes : public StateTable {
  public:
@@ -45,6 +52,13 @@ class Panes : public StateTable {
   // The same for one, without a from_end.
   char* LocateOne(std::string_view key, uint64_t hash, int64_t slice);
   const KeyEntry* Find(std::string_view key, uint64_t hash) const { return table_.Find(key, hash); }
+  static PaneAttachment* attachment(const KeyEntry& entry) {
+    return reinterpret_cast<const Run*>(entry.row())->attachment;
+  }
+  // REQUIRES: the key has none.
+  static void Attach(KeyEntry* entry, std::unique_ptr<PaneAttachment> attachment) {
+    reinterpret_cast<Run*>(entry->row())->attachment = attachment.release();
+  }
   std::string_view key(const KeyEntry& entry) const { return table_.key(entry); }
   int64_t key_count() const { return table_.size(); }
   bool Before(const KeyEntry* a, const KeyEntry* b) const { return table_.Before(a, b); }
@@ -91,6 +105,7 @@ class Panes : public StateTable {
     Pane* panes;
     uint32_t size;
     uint32_t capacity;
+    PaneAttachment* attachment;
     Pane only;  // where `panes` points while one is enough
   };
   struct Slice {

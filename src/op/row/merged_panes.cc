@@ -1,0 +1,148 @@
+#include "op/row/merged_panes.h"
+
+#include <algorithm>
+
+namespace caudal {
+namespace {
+
+using PaneSpan = std::span<const Panes::Pane>;
+
+// Windows move forward, so what is looked for lies near the ends of a list.
+PaneSpan From(PaneSpan panes, int64_t first) {
+  size_t skip = 0;
+  while (skip < panes.size() && panes[skip].slice < first) ++skip;
+  return panes.subspan(skip);
+}
+PaneSpan UpTo(PaneSpan panes, int64_t end) {
+  size_t count = panes.size();
+  while (count > 0 && panes[count - 1].slice >= end) --count;
+  return panes.first(count);
+}
+// The panes at the front before `end`, and those at the back from `first` on.
+PaneSpan FrontBefore(PaneSpan panes, int64_t end) {
+  size_t count = 0;
+  while (count < panes.size() && panes[count].slice < end) ++count;
+  return panes.first(count);
+}
+PaneSpan BackFrom(PaneSpan panes, int64_t first) {
+  size_t at = panes.size();
+  while (at > 0 && panes[at - 1].slice >= first) --at;
+  return panes.subspan(at);
+}
+
+}  // namespace
+
+MergedPanes::Row MergedPanes::NewRow() const {
+  Row row = std::make_unique<char[]>(rows_->width());
+  rows_->Init(row.get());
+  return row;
+}
+
+void MergedPanes::FreeRow(Row* row) const {
+  if (*row != nullptr) rows_->Destroy(row->get());
+  row->reset();
+}
+
+void MergedPanes::Reset() {
+  for (Checkpoint& checkpoint : checkpoints_) FreeRow(&checkpoint.row);
+  checkpoints_.clear();
+  FreeRow(&prefix_);
+  FreeRow(&last_);
+  last_valid_ = false;
+  middle_ = kNowhere;
+  merged_end_ = kNowhere;
+}
+
+bool MergedPanes::Rebuild(PaneSpan window, int64_t end) {
+  Reset();
+  for (const Panes::Pane& pane : window) {
+    if (pane.from_end() > end) return false;
+  }
+  middle_ = end;
+  merged_end_ = end;
+  const int64_t count = static_cast<int64_t>(window.size());
+  const int64_t stride = (count + kMostCheckpoints - 1) / kMostCheckpoints;
+  Row merged = NewRow();
+  int64_t since = 0;
+  for (int64_t i = count - 1; i >= 0; --i) {
+    const Panes::Pane& pane = window[static_cast<size_t>(i)];
+    rows_->Merge(merged.get(), pane.row);
+    ++since;
+    // A checkpoint has all panes of its slice.
+    if (i > 0 && (since < stride || window[static_cast<size_t>(i - 1)].slice == pane.slice)) continue;
+    since = 0;
+    Row copy;
+    if (i == 0) {
+      copy = std::move(merged);
+    } else {
+      copy = NewRow();
+      rows_->Merge(copy.get(), merged.get());
+    }
+    checkpoints_.push_back({pane.slice, std::move(copy)});
+  }
+  return true;
+}
+
+bool MergedPanes::Advance(PaneSpan window, int64_t end, bool onto_last) {
+  const PaneSpan fresh = BackFrom(window, merged_end_);
+  for (const Panes::Pane& pane : fresh) {
+    if (pane.from_end() > end) return false;
+  }
+  for (const Panes::Pane& pane : fresh) {
+    if (prefix_ == nullptr) prefix_ = NewRow();
+    rows_->Merge(prefix_.get(), pane.row);
+    if (onto_last) rows_->Merge(last_.get(), pane.row);
+  }
+  merged_end_ = end;
+  return true;
+}
+
+const char* MergedPanes::Compose(PaneSpan window, int64_t first) {
+  while (!checkpoints_.empty() && checkpoints_.back().slice < first) {
+    FreeRow(&checkpoints_.back().row);
+    checkpoints_.pop_back();
+  }
+  const int64_t checked = checkpoints_.empty() ? middle_ : checkpoints_.back().slice;
+  const PaneSpan head = FrontBefore(window, checked);
+  const char* only = nullptr;
+  int parts = 0;
+  auto part = [&](const char* row) {
+    only = row;
+    ++parts;
+  };
+  for (const Panes::Pane& pane : head) part(pane.row);
+  if (!checkpoints_.empty()) part(checkpoints_.back().row.get());
+  if (prefix_ != nullptr) part(prefix_.get());
+  if (parts == 1) return only;
+
+  FreeRow(&last_);
+  last_ = NewRow();
+  for (const Panes::Pane& pane : head) rows_->Merge(last_.get(), pane.row);
+  if (!checkpoints_.empty()) rows_->Merge(last_.get(), checkpoints_.back().row.get());
+  if (prefix_ != nullptr) rows_->Merge(last_.get(), prefix_.get());
+  last_valid_ = true;
+  return last_.get();
+}
+
+const char* MergedPanes::Merge(PaneSpan panes, int64_t first, int64_t end) {
+  const PaneSpan window = UpTo(From(panes, first), end);
+  if (window.empty()) return nullptr;
+  const bool none_left = last_valid_ && window.front().slice == last_first_;
+  if (none_left && window.size() == last_count_) return last_.get();
+  last_valid_ = none_left;
+  bool complete;
+  if (middle_ == kNowhere || middle_ <= first) {
+    complete = Rebuild(window, end);
+  } else {
+    complete = Advance(window, end, none_left);
+  }
+  if (!complete) {
+    Reset();
+    return nullptr;
+  }
+  last_first_ = window.front().slice;
+  last_count_ = window.size();
+  return last_valid_ ? last_.get() : Compose(window, first);
+}
+
+}  // namespace caudal
