@@ -213,6 +213,9 @@ void Coordinator::TakeAck(NodeAck ack) {
   NodeState& node = flight_->nodes[static_cast<size_t>(ack.node)];
   node.watermark.event = std::min(node.watermark.event, ack.watermark.event);
   node.watermark.processing = std::min(node.watermark.processing, ack.watermark.processing);
+  ++node.tasks;
+  node.state_rows += ack.state_rows;
+  node.state_bytes += ack.state_bytes;
   node.splits.insert(node.splits.end(), ack.splits.begin(), ack.splits.end());
   flight_->arrivals.insert(flight_->arrivals.end(), ack.arrivals.begin(), ack.arrivals.end());
   flight_->totals->Add(ack);
@@ -256,7 +259,10 @@ void Coordinator::Begin(bool stop, int64_t now) {
   flight_->barrier = {{parts_.store != nullptr ? parts_.store->generation() : 1, ++number_}, stop};
   flight_->totals = std::make_unique<EpochTotals>(static_cast<int>(count));
   flight_->nodes = parts_.fingerprints;
-  for (NodeState& node : flight_->nodes) node.watermark = {Watermark::kEnd, Watermark::kEnd};
+  for (NodeState& node : flight_->nodes) {
+    node.watermark = {Watermark::kEnd, Watermark::kEnd};
+    node.state_rows = node.state_bytes = 0;
+  }
   flight_->acks_missing = parts_.graph->instances();
   flight_->began_nanos = now;
   next_epoch_nanos_ = now + options_.interval_millis * kNanosPerMilli;

@@ -15,22 +15,16 @@
 #include <string>
 #include <vector>
 
-#include "run/accounting.h"
-#include "run/epoch_control.h"
+#include "run/epoch/accounting.h"
+#include "run/epoch/epoch_control.h"
+#include "run/epoch/epoch_options.h"
+#include "run/epoch/sink_epochs.h"
+#include "run/epoch/split_discovery.h"
+#include "run/epoch/state_segments.h"
 #include "run/job_progress.h"
-#include "run/sink_epochs.h"
-#include "run/split_discovery.h"
-#include "run/state_segments.h"
 #include "run/task_graph.h"
 
 namespace caudal {
-
-struct EpochOptions {
-  int64_t interval_millis = 30'000;
-  int64_t min_pause_millis = 0;
-  int keep = 3;            // manifests
-  bool ephemeral = false;  // no checkpoint: one epoch, at the end
-};
 
 class Coordinator : public Runnable, public EpochControl {
  public:

@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "base/fault_point.h"
+#include "base/secret.h"
 #include "op/make_operator.h"
-#include "run/values_source.h"
+#include "run/scan/values_source.h"
 
 namespace caudal {
 namespace {
@@ -22,6 +23,14 @@ std::string PathPart(std::string_view name) {
     plain ? part.append(1, c) : part.append(fmt::format("%{:02x}", static_cast<unsigned char>(c)));
   }
   return part;
+}
+
+// The table with its secrets, for the connector's eyes alone.
+Result<Table> Revealed(Table table) {
+  for (auto& [key, value] : table.options) {
+    ASSIGN_OR_RETURN(value, Secrets::Expand(value));
+  }
+  return table;
 }
 
 }  // namespace
@@ -182,7 +191,8 @@ Status Job::AddSink(int node, const std::string& id, const Table& table) {
   }
   Endpoint& endpoint = endpoints_[static_cast<size_t>(node)];
   endpoint.target = fmt::format("'{}' ({})", table.name, connector->name());
-  ASSIGN_OR_RETURN(endpoint.sink, connector->MakeSink(table, context));
+  ASSIGN_OR_RETURN(const Table revealed, Revealed(table));
+  ASSIGN_OR_RETURN(endpoint.sink, connector->MakeSink(revealed, context));
   ASSIGN_OR_RETURN(std::unique_ptr<SinkCommitter> committer, endpoint.sink->MakeCommitter());
   sinks_->AddSink(node, id, endpoint.target, std::move(committer));
   sink_ids_.emplace_back(node, id);
@@ -207,8 +217,9 @@ Status Job::MakeEndpoints() {
       ASSIGN_OR_RETURN(endpoint.options, SourceOptionsOf(scan->table, plan_, settings_));
       ASSIGN_OR_RETURN(const Connector* connector, FindConnector(scan->table));
       const ScanRows rows(plan, dead_letter_.has_value(), plan_.batch, 0);
+      ASSIGN_OR_RETURN(const Table revealed, Revealed(scan->table));
       ASSIGN_OR_RETURN(endpoint.source,
-                       connector->MakeSource(scan->table, rows.request(), MakeConnectorContext({})));
+                       connector->MakeSource(revealed, rows.request(), MakeConnectorContext({})));
       const std::string_view monitor = scan->table.option("source.monitor-interval");
       if (!monitor.empty()) {
         ASSIGN_OR_RETURN(interval, ParseDurationMillis(monitor));

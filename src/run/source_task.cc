@@ -271,8 +271,8 @@ int64_t SourceTask::LeastClock(int64_t now) {
   }
   group_->Publish(task(), least);
   if (active) return least;
-  // Nothing of ours is active: follow the others. When all are idle none holds another back, and the watermark
-  // goes to the furthest of them, as in Flink's StatusWatermarkValve.
+  // Nothing of ours is active: follow the others. When all are idle none holds another back, and the
+  // watermark goes to the furthest of them, as in Flink's StatusWatermarkValve.
   const int64_t others = group_->Least();
   return others == Watermark::kEnd ? greatest : others;
 }

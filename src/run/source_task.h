@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "api/plan.h"
-#include "run/scan_rows.h"
-#include "run/source_group.h"
+#include "run/scan/scan_rows.h"
+#include "run/scan/source_group.h"
 #include "run/task_node.h"
 
 namespace caudal {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "run/router.h"
-#include "run/values_source.h"
+#include "run/scan/values_source.h"
 
 namespace caudal {
 

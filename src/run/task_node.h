@@ -12,10 +12,10 @@
 #include "api/fate.h"
 #include "api/operator.h"
 #include "base/env.h"
-#include "run/dead_letter.h"
-#include "run/epoch_control.h"
+#include "run/epoch/epoch_control.h"
 #include "run/inlet.h"
 #include "run/outlet.h"
+#include "run/scan/dead_letter.h"
 
 namespace caudal {
 
@@ -87,8 +87,8 @@ class TaskNode {
   void Send(const Message& message);
   // Acknowledges and passes the barrier on.
   Status PassBarrier(const Barrier& barrier);
-  // Counts and keeps rejected rows. `chunk`: rows of `schema`. Dead rows without a dead-letter table to go to fail
-  // the step.
+  // Counts and keeps rejected rows. `chunk`: rows of `schema`. Dead rows without a dead-letter table to go to
+  // fail the step.
   void RejectRows(const Chunk& chunk, const Schema& schema, const Rejection& rejection);
 
   const JobContext* job_;

@@ -143,6 +143,9 @@ TEST(Manifest, SurvivesItsEncoding) {
   node.splits = {{"a.json\xff", 1, "{\"offset\":3}", 99, true}};
   node.enumerator = "e";
   node.committables = {{"{}", 1, 2, 3}};
+  node.tasks = 2;
+  node.state_rows = 10;
+  node.state_bytes = 1000;
   manifest.nodes = {node, NodeState{}};
   const std::string bytes = EncodeManifest(manifest);
   auto decoded = DecodeManifest(bytes);

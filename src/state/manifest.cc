@@ -118,9 +118,12 @@ void WriteNode(const NodeState& node, ByteWriter& out) {
   WriteList(node.splits, out, [&](const SplitState& split) { WriteSplit(split, out); });
   out.String(node.enumerator);
   WriteList(node.committables, out, [&](const StoredCommittable& one) { WriteCommittable(one, out); });
+  out.Integer(node.tasks);
+  out.Integer(node.state_rows);
+  out.Integer(node.state_bytes);
 }
 
-NodeState ReadNode(ByteReader& in) {
+NodeState ReadNode(ByteReader& in, uint32_t version) {
   NodeState node;
   node.id = in.String();
   node.label = in.String();
@@ -145,6 +148,11 @@ NodeState ReadNode(ByteReader& in) {
   ReadList(21, in, &node.splits, [&] { return ReadSplit(in); });
   node.enumerator = in.String();
   ReadList(28, in, &node.committables, [&] { return ReadCommittable(in); });
+  if (version >= 2) {
+    node.tasks = in.Integer<int32_t>();
+    node.state_rows = in.Integer<int64_t>();
+    node.state_bytes = in.Integer<int64_t>();
+  }
   return node;
 }
 
@@ -198,7 +206,7 @@ Result<Manifest> DecodeManifest(std::string_view bytes) {
   manifest.created_micros = in.Integer<int64_t>();
   manifest.processing = in.Integer<int64_t>();
   manifest.final = in.Integer<uint8_t>() != 0;
-  ReadList(76, in, &manifest.nodes, [&] { return ReadNode(in); });
+  ReadList(76, in, &manifest.nodes, [&] { return ReadNode(in, version); });
   if (!in.ok() || !in.at_end())
     return Damaged("its body does not have the form of format " + std::to_string(version));
   return manifest;

@@ -15,7 +15,8 @@
 
 namespace caudal {
 
-inline constexpr uint32_t kManifestVersion = 1;
+// 2 added tasks, state_rows and state_bytes to each node.
+inline constexpr uint32_t kManifestVersion = 2;
 
 // Where a split goes on: position (which names its origin) and clock.
 struct SplitState {
@@ -73,6 +74,9 @@ struct NodeState {
   std::vector<SplitState> splits;               // sources
   std::string enumerator;                       // sources
   std::vector<StoredCommittable> committables;  // sinks
+  int32_t tasks = 0;                            // that ran it; 0 = not recorded (format 1)
+  int64_t state_rows = -1;                      // in its tables; -1 = not recorded (format 1)
+  int64_t state_bytes = -1;                     // of memory
   bool operator==(const NodeState&) const = default;
 };
 

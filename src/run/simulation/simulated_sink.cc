@@ -92,7 +92,7 @@ class LedgerCommitter : public SinkCommitter {
   Result<Epoch> LastCommitted() override { return world_->table(table_).ledger; }
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override {
     SimulatedWorld::Table& table = world_->table(table_);
-    if (world_->OneIn(40)) return NoAnswer();
+    if (world_->LosesAnswer()) return NoAnswer();
 #ifndef CAUDAL_PLANT_commit_not_idempotent
     if (table.ledger >= epoch) return {};
 #endif
@@ -104,7 +104,7 @@ class LedgerCommitter : public SinkCommitter {
     }
     table.rows.insert(table.rows.end(), rows.begin(), rows.end());
     table.ledger = std::max(table.ledger, epoch);
-    return world_->OneIn(40) ? NoAnswer() : CommitResult{};
+    return world_->LosesAnswer() ? NoAnswer() : CommitResult{};
   }
   Status RemoveLeftovers() override {
     ASSIGN_OR_RETURN(const std::vector<FileInfo> files, world_->files().List(segments_));
@@ -132,7 +132,7 @@ class FilesCommitter : public SinkCommitter {
       Status status = files.Rename(one.payload, visible);
       if (!status.ok()) return {CommitOutcome::kUnknown, std::move(status)};
     }
-    return world_->OneIn(40) ? NoAnswer() : CommitResult{};
+    return world_->LosesAnswer() ? NoAnswer() : CommitResult{};
   }
   Status RemoveLeftovers() override {
     ASSIGN_OR_RETURN(const std::vector<FileInfo> files, world_->files().List(kSimulatedFolder));

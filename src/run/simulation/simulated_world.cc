@@ -7,8 +7,8 @@
 
 namespace caudal {
 
-SimulatedWorld::SimulatedWorld(uint64_t seed)
-    : random_(seed), env_(1'800'000'000'000'000), files_(&env_), workload_(seed) {
+SimulatedWorld::SimulatedWorld(uint64_t seed, bool reliable)
+    : random_(seed), reliable_(reliable), env_(1'800'000'000'000'000), files_(&env_), workload_(seed) {
   owned_.push_back(std::make_unique<SimulatedSourceConnector>(this));
   owned_.push_back(std::make_unique<SimulatedLedgerConnector>(this));
   owned_.push_back(std::make_unique<SimulatedFilesConnector>(this));

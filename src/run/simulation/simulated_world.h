@@ -22,7 +22,8 @@ namespace caudal {
 
 class SimulatedWorld {
  public:
-  explicit SimulatedWorld(uint64_t seed);
+  // `reliable`: targets always answer.
+  explicit SimulatedWorld(uint64_t seed, bool reliable = false);
   ~SimulatedWorld() { Faults::Disarm(); }
 
   // A database table with its ledger.
@@ -34,6 +35,8 @@ class SimulatedWorld {
   uint64_t Random() { return random_(); }
   // True once in `n` times.
   bool OneIn(uint64_t n) { return random_() % n == 0; }
+  // Whether a target's answer gets lost now.
+  bool LosesAnswer() { return !reliable_ && OneIn(40); }
   ManualEnv& env() { return env_; }
   MemoryFileSystem& files() { return files_; }
   const Workload& workload() const { return workload_; }
@@ -51,6 +54,7 @@ class SimulatedWorld {
   static Status DecideFault(FaultPoint point, void* world);
 
   std::mt19937_64 random_;
+  bool reliable_;
   ManualEnv env_;
   MemoryFileSystem files_;
   Workload workload_;

@@ -155,11 +155,11 @@ SimulationResult Life::Run() {
     if (!Live(*started, steps)) {
       if (!to_be_killed) {
         const JobProgress progress = started->job->progress();
-        result_.what = fmt::format("it does not come to an end after {} steps: {} epochs, {} abandoned; {}", result_.steps,
-                                   progress.checkpoints.committed, progress.checkpoints.abandoned,
-                                   progress.checkpoints.last_failure.ok()
-                                       ? std::string("no failure")
-                                       : progress.checkpoints.last_failure.ToString());
+        result_.what = fmt::format(
+            "it does not come to an end after {} steps: {} epochs, {} abandoned; {}", result_.steps,
+            progress.checkpoints.committed, progress.checkpoints.abandoned,
+            progress.checkpoints.last_failure.ok() ? std::string("no failure")
+                                                   : progress.checkpoints.last_failure.ToString());
         return result_;
       }
       Kill(std::move(*started));

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "api/plan.h"
-#include "run/epoch_control.h"
+#include "run/epoch/epoch_control.h"
 
 namespace caudal {
 

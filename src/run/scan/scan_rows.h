@@ -11,7 +11,7 @@
 #include "api/connector.h"
 #include "api/plan.h"
 #include "expr/evaluator.h"
-#include "run/split_clock.h"
+#include "run/scan/split_clock.h"
 
 namespace caudal {
 

@@ -1,4 +1,4 @@
-#include "run/dead_letter.h"
+#include "run/scan/dead_letter.h"
 
 #include <fmt/format.h>
 

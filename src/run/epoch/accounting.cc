@@ -1,4 +1,4 @@
-#include "run/accounting.h"
+#include "run/epoch/accounting.h"
 
 #include <fmt/format.h>
 

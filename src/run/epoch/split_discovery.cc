@@ -1,4 +1,4 @@
-#include "run/split_discovery.h"
+#include "run/epoch/split_discovery.h"
 
 #include <algorithm>
 #include <tuple>

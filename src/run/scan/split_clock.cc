@@ -1,4 +1,4 @@
-#include "run/split_clock.h"
+#include "run/scan/split_clock.h"
 
 #include <optional>
 

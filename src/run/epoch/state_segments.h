@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "run/epoch_control.h"
+#include "run/epoch/epoch_control.h"
 #include "state/checkpoint_store.h"
 
 namespace caudal {

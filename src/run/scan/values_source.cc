@@ -1,4 +1,4 @@
-#include "run/values_source.h"
+#include "run/scan/values_source.h"
 
 #include <charconv>
 

@@ -1,4 +1,4 @@
-#include "run/sink_epochs.h"
+#include "run/epoch/sink_epochs.h"
 
 #include <fmt/format.h>
 

@@ -39,6 +39,8 @@ struct NodeAck {
   std::vector<CountedFate> fates;
   StateTable::SnapshotKind kind = StateTable::SnapshotKind::kDelta;
   std::vector<TableSnapshot> tables;
+  int64_t state_rows = 0;
+  int64_t state_bytes = 0;
   std::vector<SplitState> splits;                     // sources
   int64_t rows_read = 0;                              // sources: rows and rejected records that readers gave
   std::vector<std::pair<int64_t, int64_t>> arrivals;  // sources: arrival in ms, rows; of this epoch alone

@@ -1,4 +1,4 @@
-#include "run/scan_rows.h"
+#include "run/scan/scan_rows.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "run/state_segments.h"
+#include "run/epoch/state_segments.h"
 
 namespace caudal {
 namespace {

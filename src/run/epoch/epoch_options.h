@@ -1,0 +1,15 @@
+// EpochOptions: how often a query commits and how much it keeps. Plain data.
+#pragma once
+
+#include <cstdint>
+
+namespace caudal {
+
+struct EpochOptions {
+  int64_t interval_millis = 30'000;
+  int64_t min_pause_millis = 0;
+  int keep = 3;            // manifests
+  bool ephemeral = false;  // no checkpoint: one epoch, at the end
+};
+
+}  // namespace caudal

@@ -1,0 +1,43 @@
+#include "run/supervise/run_log.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "base/secret.h"
+#include "data/text/time_text.h"
+
+namespace caudal {
+
+RunLog::RunLog(const std::string& state_root)
+    : file_(open((state_root + "/caudal.log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {}
+
+RunLog::~RunLog() {
+  if (file_ >= 0) close(file_);
+}
+
+void RunLog::Write(std::string_view line) {
+  if (file_ < 0) return;
+  char time[kTimestampTextSize];
+  const size_t size = FormatTimestamp(Env::Real()->NowMicros(), 3, time);
+  const std::string text =
+      Secrets::Redact(fmt::format("time={} pid={} {}\n", Quoted({time, size}), getpid(), line));
+  // A log line is never worth stopping for.
+  if (write(file_, text.data(), text.size()) < 0) return;
+}
+
+std::string RunLog::Quoted(std::string_view value) {
+  std::string quoted = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (c == '\n') {
+      quoted += "\\n";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+}  // namespace caudal

@@ -1,0 +1,29 @@
+// RunLog: what happened to a run, one key=value line an event, in <state>/caudal.log.
+//
+// Supervisor and child both append; a line is one write, so lines never mix. Any thread. Secrets are masked.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace caudal {
+
+class RunLog {
+ public:
+  explicit RunLog(const std::string& state_root);
+  ~RunLog();
+  RunLog(const RunLog&) = delete;
+  RunLog& operator=(const RunLog&) = delete;
+
+  // "event=commit query=bank/silver epoch=4"; time and process id are put before it. A disk that refuses the
+  // line does not stop the run.
+  void Write(std::string_view line);
+
+  // A value that may hold blanks, in quotes, on one line.
+  static std::string Quoted(std::string_view value);
+
+ private:
+  int file_;
+};
+
+}  // namespace caudal

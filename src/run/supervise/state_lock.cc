@@ -1,0 +1,80 @@
+#include "run/supervise/state_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace caudal {
+namespace {
+
+std::string LockPath(const std::string& state_root) { return state_root + "/lock"; }
+std::string DescriptionPath(const std::string& state_root) { return state_root + "/run.json"; }
+
+Status CannotWrite(const std::string& path, const std::string& why) {
+  return Status::External(fmt::format("state folder '{}' cannot be written: {}", path, why))
+      .Hint("make it writable, or name another with --state");
+}
+
+}  // namespace
+
+Result<StateLock> StateLock::Take(const std::string& state_root) {
+  std::error_code error;
+  std::filesystem::create_directories(state_root, error);
+  if (error) return CannotWrite(state_root, error.message());
+  const int file = open(LockPath(state_root).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) return CannotWrite(state_root, std::strerror(errno));
+  StateLock lock(file, state_root);
+  if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    return Status::User(fmt::format("another instance runs on state folder '{}'", state_root))
+        .Hint(fmt::format("caudal stop --state {}, or name another folder", state_root));
+  }
+  // Lock files stay writable when their folder is not: try what a checkpoint will do.
+  const std::string probe = state_root + "/.writable";
+  std::ofstream(probe) << "1";
+  if (!std::filesystem::remove(probe, error))
+    return CannotWrite(state_root, error ? error.message() : "no file can be made in it");
+  return lock;
+}
+
+StateLock::StateLock(StateLock&& other) noexcept
+    : file_(std::exchange(other.file_, -1)), state_root_(std::move(other.state_root_)) {}
+
+StateLock::~StateLock() {
+  if (file_ >= 0) close(file_);  // the lock goes with its last holder
+}
+
+Status StateLock::Describe(const std::string& json) const {
+  const std::string path = DescriptionPath(state_root_);
+  const std::string hidden = state_root_ + "/.run.json";
+  std::ofstream(hidden) << json << "\n";
+  if (std::rename(hidden.c_str(), path.c_str()) != 0) return CannotWrite(path, std::strerror(errno));
+  return Status();
+}
+
+bool StateLock::IsHeld(const std::string& state_root) {
+  const int file = open(LockPath(state_root).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool held = flock(file, LOCK_SH | LOCK_NB) != 0;
+  close(file);
+  return held;
+}
+
+Result<std::string> StateLock::ReadDescription(const std::string& state_root) {
+  std::ifstream stream(DescriptionPath(state_root));
+  std::stringstream text;
+  text << stream.rdbuf();
+  if (!stream) {
+    return Status::User(fmt::format("nothing has run on state folder '{}'", state_root))
+        .Hint("name the folder that 'caudal run --state' was given");
+  }
+  return text.str();
+}
+
+}  // namespace caudal

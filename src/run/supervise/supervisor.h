@@ -1,0 +1,30 @@
+// Supervisor: keeps an engine's process alive: forks it, waits, restarts it by the domain and retry of what
+// ended it, passes on the signals that stop it.
+//
+// A crash (a signal, an abort, an injected fault) is an Internal error. Errors of the user and of the data
+// are final. Uses one thread and no engine code, so that it survives whatever the engine does.
+#pragma once
+
+#include <functional>
+
+#include "base/status.h"
+#include "run/supervise/child_report.h"
+#include "run/supervise/fault_plan.h"
+#include "run/supervise/run_log.h"
+#include "run/supervise/state_lock.h"
+
+namespace caudal {
+
+// Runs in the child and reports how it ended.
+using ChildMain = std::function<void(ChildReport* report)>;
+
+struct SupervisorResult {
+  Status status;              // of the last process
+  bool before_start = false;  // nothing had begun
+};
+
+// Until the child has ended for good. `listen` is for run.json.
+SupervisorResult Supervise(const ChildMain& child, const FaultPlan& faults, RunLog* log,
+                           const StateLock& lock, const std::string& listen);
+
+}  // namespace caudal
