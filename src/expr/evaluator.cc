@@ -120,6 +120,13 @@ ColumnPtr ExpandByType(const Column& coded, const ColumnPtr& table, RowSet rows)
   }
 }
 
+// A row that failed does not pass, even if COALESCE or the like made a value of it.
+void DropFailedRows(const RowErrors& errors, int32_t rows, std::vector<uint16_t>* passed) {
+  std::vector<bool> failed(static_cast<size_t>(rows), false);
+  for (const RowErrors::Entry& entry : errors.entries()) failed[static_cast<size_t>(entry.row)] = true;
+  std::erase_if(*passed, [&failed](uint16_t row) { return failed[row]; });
+}
+
 bool IsConstant(const ColumnPtr& column) { return column->encoding() == Encoding::kConstant; }
 
 }  // namespace
@@ -278,6 +285,7 @@ void Evaluator::Filter(const Expr& expr, const Chunk& chunk, RowSet rows, RowErr
     });
   }
   passed->resize(static_cast<size_t>(to - passed->data()));
+  if (!errors.empty()) DropFailedRows(errors, chunk.physical_rows(), passed);
 }
 
 Result<Value> EvalConstant(const Expr& expr, const EvaluatorOptions& options) {

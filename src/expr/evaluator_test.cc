@@ -109,6 +109,23 @@ TEST(Evaluator, BranchesNotTakenRaiseNoError) {
   EXPECT_EQ(errors.entries()[0].message, "division by zero");
 }
 
+TEST(Evaluator, RowsThatFailDoNotPassAFilter) {
+  const Type decimal = Type::Decimal(10, 2);
+  const Chunk chunk({Ints({0, 100, 0}, decimal)}, 3);
+  const Expr a = Expr::Column(0, "a", decimal);
+  const Expr quotient = Call("/", {Int(10), a});
+  for (const Expr& condition :
+       {Call("IS NULL", {quotient}), Call(">", {Call("COALESCE", {quotient, Int(5)}), Int(1)}),
+        Call(">", {quotient, Int(1)})}) {
+    Evaluator evaluator;
+    RowErrors errors;
+    std::vector<uint16_t> passed;
+    evaluator.Filter(condition, chunk, chunk.rows(), errors, &passed);
+    EXPECT_EQ(errors.size(), 2u);
+    for (const uint16_t row : passed) EXPECT_EQ(row, 1);
+  }
+}
+
 TEST(Evaluator, DictionaryCodedStringsAreComparedOncePerValue) {
   const Chunk chunk({Coded({"completed", "failed", "pending"}, 4096)}, 4096);
   const Expr status = Expr::Column(0, "status", Type::String());

@@ -183,37 +183,25 @@ ColumnPtr DecimalLoop(KernelCall& call, const DecimalPlan& plan) {
     return MapBinary<A, B, R>(
         call, [x, y](int64_t a, int64_t b) { return kSign == '+' ? a * x + b * y : a * x - b * y; });
   }
-  return MapBinaryOrNull<A, B, R>(call, [&plan](A a, B b, R* out) {
+  Output<R> out(call.physical_rows);
+  kernel::LoopBinary<A, B>(*call.args[0], *call.args[1], call.rows, [&](int32_t row, A a, B b) {
     int128_t wide = 0;
-    if (!ComputeDecimals<kSign>(plan, a, b, &wide)) return false;
-    *out = static_cast<R>(wide);
-    return true;
-  });
-}
-
-// Rows whose divisor is zero fail; they are taken out first.
-template <typename B>
-void ReportZeros(KernelCall& call, std::vector<uint16_t>* rows) {
-  const ColumnView<B> divisor(*call.args[1]);
-  rows->reserve(static_cast<size_t>(call.rows.count));
-  ForEachRow(call.rows, [&](int32_t row) {
-    if (divisor[row] == 0) {
+    if ((kSign == '/' || kSign == '%') && b == 0) {
       call.errors.Add(row, kDivisionByZero);
+      out.SetNull(row);
+    } else if (ComputeDecimals<kSign>(plan, a, b, &wide)) {
+      out.Set(row, static_cast<R>(wide));
     } else {
-      rows->push_back(static_cast<uint16_t>(row));
+      out.SetNull(row);
     }
   });
+  return out.Finish(call.expr.type);
 }
 
 template <char kSign, typename A, typename B>
 ColumnPtr DecimalDispatch(KernelCall& call) {
   const DecimalPlan plan{call.args[0]->type().scale(), call.args[1]->type().scale(), call.expr.type.scale(),
                          call.expr.type.precision()};
-  std::vector<uint16_t> rows;
-  if (kSign == '/' || kSign == '%') {
-    ReportZeros<B>(call, &rows);
-    call.rows = {rows.data(), static_cast<int32_t>(rows.size())};
-  }
   if (call.expr.type.physical() == Physical::kInt64) return DecimalLoop<kSign, A, B, int64_t>(call, plan);
   return DecimalLoop<kSign, A, B, int128_t>(call, plan);
 }
