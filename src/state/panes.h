@@ -16,16 +16,11 @@
 
 #include "data/row_key.h"
 #include "state/key_table.h"
+#include "state/pane_attachment.h"
 #include "state/row_codec.h"
 #include "state/state_table.h"
 
 namespace caudal {
-
-// Something that the owner of a table hangs on a key; it goes with the key and is in no snapshot.
-class PaneAttachment {
- public:
-  virtual ~PaneAttachment() = default;
-};
 
 class Panes : public StateTable {
  public:
@@ -52,6 +47,11 @@ class Panes : public StateTable {
   // The same for one, without a from_end.
   char* LocateOne(std::string_view key, uint64_t hash, int64_t slice);
   const KeyEntry* Find(std::string_view key, uint64_t hash) const { return table_.Find(key, hash); }
+  static void Prefetch(const KeyEntry& entry) {
+    const Run* run = reinterpret_cast<const Run*>(entry.row());
+    __builtin_prefetch(run->panes);
+    __builtin_prefetch(run->attachment);
+  }
   static PaneAttachment* attachment(const KeyEntry& entry) {
     return reinterpret_cast<const Run*>(entry.row())->attachment;
   }
