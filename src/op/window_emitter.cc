@@ -114,6 +114,10 @@ void WindowEmitter::AddEarly(const Panes& table, KeyEntry* entry, int64_t end) {
   AddRow(table, *entry, end, copy);
 }
 
+void WindowEmitter::Prefetch(const KeyEntry& entry) {
+  if (const auto* merged = static_cast<const MergedPanes*>(Panes::attachment(entry))) merged->Prefetch();
+}
+
 void WindowEmitter::Forget(const KeyEntry& entry) {
   if (auto* merged = static_cast<MergedPanes*>(Panes::attachment(entry))) merged->Reset();
 }

@@ -34,6 +34,7 @@ class WindowEmitter {
   void Add(const Panes& table, KeyEntry* entry, int64_t end);
   // The same for windows of one key after another, oldest first, which nothing is remembered of.
   void AddEarly(const Panes& table, KeyEntry* entry, int64_t end);
+  static void Prefetch(const KeyEntry& entry);
   // A pane of the key that may have been merged has changed.
   static void Forget(const KeyEntry& entry);
   bool batch_full() const { return static_cast<int32_t>(pairs_.size()) >= kBatch; }

@@ -74,6 +74,9 @@ void AppendLittleEndian(uint32_t value, std::string* out) {
   out->append(bytes, 4);
 }
 
+// Entries from which on two lists are merged rather than inserted one into the other.
+constexpr size_t kWorthZipping = 4;
+
 constexpr char kSparseForm = 1;
 constexpr char kDenseForm = 2;
 
@@ -101,6 +104,28 @@ void HyperLogLog::AddEntry(uint32_t entry) {
   if (sparse_.size() > kSparseLimit) MakeDense();
 }
 
+void HyperLogLog::Zip(const std::vector<uint32_t>& other) {
+  if (sparse_.empty()) {
+    sparse_ = other;
+    return;
+  }
+  std::vector<uint32_t> both;
+  both.reserve(sparse_.size() + other.size());
+  auto a = sparse_.begin();
+  auto b = other.begin();
+  while (a != sparse_.end() && b != other.end()) {
+    if (*a >> kRankBits == *b >> kRankBits) {
+      both.push_back(std::max(*a++, *b++));
+    } else {
+      both.push_back(*a < *b ? *a++ : *b++);
+    }
+  }
+  both.insert(both.end(), a, sparse_.end());
+  both.insert(both.end(), b, other.end());
+  sparse_ = std::move(both);
+  if (sparse_.size() > kSparseLimit) MakeDense();
+}
+
 void HyperLogLog::MakeDense() {
   dense_ = std::make_unique<uint8_t[]>(kRegisters);
   for (const uint32_t entry : sparse_) Raise(RegisterOf(entry), RankOf(entry));
@@ -115,6 +140,7 @@ void HyperLogLog::Merge(const HyperLogLog& other) {
     for (size_t i = 0; i < kRegisters; ++i) to[i] = std::max(to[i], from[i]);
     return;
   }
+  if (!dense_ && other.sparse_.size() >= kWorthZipping) return Zip(other.sparse_);
   for (const uint32_t entry : other.sparse_) {
     if (dense_) {
       Raise(RegisterOf(entry), RankOf(entry));

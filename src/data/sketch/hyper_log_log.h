@@ -38,6 +38,7 @@ class HyperLogLog {
 
  private:
   void AddEntry(uint32_t entry);
+  void Zip(const std::vector<uint32_t>& other);  // both sparse
   void MakeDense();
   void Raise(size_t index, uint8_t rank) {
     if (dense_[index] < rank) dense_[index] = rank;

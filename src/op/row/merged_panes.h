@@ -26,6 +26,11 @@ class MergedPanes : public PaneAttachment {
   // `panes` is ordered by slice, and no pane before the last `end` was changed or added since.
   const char* Merge(std::span<const Panes::Pane> panes, int64_t first, int64_t end);
   void Reset();
+  void Prefetch() const {
+    __builtin_prefetch(last_.get());
+    __builtin_prefetch(prefix_.get());
+    if (!checkpoints_.empty()) __builtin_prefetch(checkpoints_.back().row.get());
+  }
 
  private:
   static constexpr int64_t kNowhere = std::numeric_limits<int64_t>::min();

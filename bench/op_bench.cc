@@ -1,0 +1,209 @@
+// What the stateful operators of the demo pay: deduplication a row, panes a row, a firing a (account,
+// window).
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/measure.h"
+#include "data/column_builder.h"
+#include "op/deduplicate.h"
+#include "op/windowed_aggregate.h"
+
+namespace caudal {
+namespace {
+
+constexpr int32_t kRows = Chunk::kMaxRows;
+constexpr int64_t kMinute = 60'000;
+
+// Counts what leaves and drops it.
+class NullOutput : public Output {
+ public:
+  void Emit(Chunk chunk) override { rows += chunk.size(); }
+  void Reject(const Chunk& chunk, Rejection rejection) override {}
+  bool full() const override { return false; }
+  int64_t rows = 0;
+};
+
+struct Bench {
+  Bench() {
+    context.env = Env::Real();
+    context.budget = &budget;
+    context.fates = &fates;
+  }
+  MemoryBudget budget{"bench", 0};
+  FateCounters fates;
+  OperatorContext context;
+  NullOutput out;
+
+  void Open(Operator& op) {
+    if (!op.Open(context).ok()) std::abort();
+  }
+  void Feed(Operator& op, const Chunk& chunk) {
+    if (!op.OnChunk(0, chunk, out).ok()) std::abort();
+  }
+  void Advance(Operator& op, int64_t event) {
+    Result<Progress> progress = op.OnWatermark({event, 0}, out);
+    while (progress.ok() && *progress == Progress::kMore) progress = op.Resume(out);
+  }
+};
+
+uint64_t Mix(uint64_t n) {
+  n = (n ^ n >> 31) * 0x9e3779b97f4a7c15u;
+  return (n ^ n >> 29) * 0xbf58476d1ce4e5b9u;
+}
+
+// id STRING, ts TIMESTAMP(3), $clock BIGINT; ids are UUIDs, each once, in five minutes of event time a
+// million.
+std::vector<Chunk> MakeEvents(int64_t rows) {
+  std::vector<Chunk> chunks;
+  for (int64_t first = 0; first < rows; first += kRows) {
+    ColumnBuilder ids(Type::String(), kRows), times(Type::Timestamp(3), kRows),
+        clocks(Type(TypeId::kBigInt), kRows);
+    for (int64_t i = first; i < first + kRows; ++i) {
+      const uint64_t a = Mix(static_cast<uint64_t>(i)), b = Mix(a);
+      ids.AppendString(fmt::format("{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}", a >> 32, a >> 16 & 0xffff,
+                                   a & 0xfff, b >> 52, b & 0xffffffffffffu));
+      const int64_t time = i * 300'000 / 1'000'000;
+      times.Append(time * 1000);
+      clocks.Append(time - 300'000);
+    }
+    chunks.emplace_back(std::vector<ColumnPtr>{ids.Finish(), times.Finish(), clocks.Finish()}, kRows);
+  }
+  return chunks;
+}
+
+void MeasureDeduplicate(int64_t rows) {
+  const std::vector<Chunk> chunks = MakeEvents(rows);
+  const Schema schema{
+      {{"id", Type::String()}, {"ts", Type::Timestamp(3)}, {"$clock", Type(TypeId::kBigInt)}}};
+  const std::string name = fmt::format("deduplicate: {} k new ids", rows / 1000);
+  Measure(name.c_str(), rows, [&] {
+    Bench bench;
+    Deduplicate op({{0}, 1, 2, 300'000}, schema, false);
+    bench.Open(op);
+    for (size_t c = 0; c < chunks.size(); ++c) {
+      bench.Feed(op, chunks[c]);
+      if (c % 8 == 0) bench.Advance(op, static_cast<int64_t>(c) * kRows * 300'000 / 1'000'000 - 300'000);
+    }
+  });
+}
+
+// account STRING, merchant STRING, amount DECIMAL(18, 2), ts TIMESTAMP(3), $clock BIGINT: of any minute;
+// every account is there in each.
+std::vector<Chunk> MakePayments(int64_t accounts, int64_t rows) {
+  std::vector<Chunk> chunks;
+  for (int64_t first = 0; first < rows; first += kRows) {
+    ColumnBuilder account(Type::String(), kRows), merchant(Type::String(), kRows),
+        amount(Type::Decimal(18, 2), kRows);
+    for (int64_t i = first; i < first + kRows; ++i) {
+      const uint64_t random = Mix(static_cast<uint64_t>(i));
+      account.AppendString(fmt::format("ACC-{:06d}", i * 7919 % accounts));
+      merchant.AppendString(fmt::format("M-{:05d}", random % 20'000));
+      amount.Append(static_cast<int64_t>(random >> 40));
+    }
+    chunks.emplace_back(std::vector<ColumnPtr>{account.Finish(), merchant.Finish(), amount.Finish()}, kRows);
+  }
+  return chunks;
+}
+
+Chunk InMinute(const Chunk& chunk, int64_t minute) {
+  // Other accounts in other minutes, in an order of their own.
+  std::vector<uint16_t> order;
+  for (int32_t i = 0; i < kRows; ++i)
+    order.push_back(static_cast<uint16_t>((i * 2731 + minute * 977) % kRows));
+  ColumnBuilder time(Type::Timestamp(3), kRows);
+  for (int64_t i = 0; i < kRows; ++i) time.Append((minute * kMinute + i * 10) * 1000);
+  std::vector<ColumnPtr> columns;
+  for (const ColumnPtr& column : chunk.columns()) columns.push_back(CopyRows(*column, order.data(), kRows));
+  columns.push_back(time.Finish());
+  columns.push_back(ConstantColumn(Type(TypeId::kBigInt), Value((minute - 5) * kMinute), kRows));
+  return chunk.WithColumns(std::move(columns));
+}
+
+AggregateCall Call(const char* name, std::vector<int> args, Type result) {
+  AggregateCall call;
+  call.function = FindAggregateFunction(name);
+  call.name = name;
+  call.args = std::move(args);
+  call.result = std::move(result);
+  return call;
+}
+
+// One hour by one minute per account: count, average, approximate distinct merchants.
+void MeasureWindows(int64_t accounts, int64_t rows_a_minute) {
+  const Schema input{{{"account", Type::String()},
+                      {"merchant", Type::String()},
+                      {"amount", Type::Decimal(18, 2)},
+                      {"ts", Type::Timestamp(3)},
+                      {"$clock", Type(TypeId::kBigInt)}}};
+  const Type bigint = Type(TypeId::kBigInt);
+  const Schema output{{{"account", Type::String()},
+                       {"n", bigint},
+                       {"mean", Type::Decimal(38, 6)},
+                       {"merchants", bigint},
+                       {"window_end", Type::Timestamp(3)}}};
+  AggregateNode node;
+  node.keys = {0};
+  node.calls = {Call("COUNT", {}, bigint), Call("AVG", {2}, Type::Decimal(38, 6)),
+                Call("APPROX_COUNT_DISTINCT", {1}, bigint)};
+  node.windowed = true;
+  node.window = {60 * kMinute, kMinute, 0, 3, false};
+  node.window_columns = {AggregateNode::WindowColumn::kEnd};
+  node.emit = AggregateNode::Emit::kOnWatermark;
+
+  Result<std::unique_ptr<AccumulatorRow>> accumulators = AccumulatorRow::Make(node.calls, input, false);
+  if (!accumulators.ok()) std::abort();
+  WindowedAggregate op(node, input, output, std::move(accumulators).value(), false);
+  Bench bench;
+  bench.Open(op);
+  int64_t update_nanos = 0, fire_nanos = 0, updated = 0, fired = 0;
+  const std::vector<Chunk> payments = MakePayments(accounts, 64 * kRows);
+  const size_t chunks_a_minute = static_cast<size_t>(rows_a_minute / kRows);
+  size_t next = 0;
+  for (int64_t minute = 0; minute < 121; ++minute) {
+    for (size_t c = 0; c < chunks_a_minute; ++c) {
+      const Chunk now = InMinute(payments[next++ % payments.size()], minute);
+      const int64_t start = ThreadCpuNanoseconds();
+      bench.Feed(op, now);
+      if (minute < 60) continue;
+      update_nanos += ThreadCpuNanoseconds() - start;
+      updated += kRows;
+    }
+    const int64_t before = bench.out.rows;
+    const int64_t start = ThreadCpuNanoseconds();
+    bench.Advance(op, minute * kMinute - 1);
+    if (minute < 61) continue;
+    fire_nanos += ThreadCpuNanoseconds() - start;
+    fired += bench.out.rows - before;
+  }
+  std::printf("windows: %6lld accounts: pane update            %10.1f ns a row\n",
+              static_cast<long long>(accounts),
+              static_cast<double>(update_nanos) / static_cast<double>(updated));
+  std::printf("windows: %6lld accounts: firing of 1 h by 1 min %10.1f ns an (account, window)\n",
+              static_cast<long long>(accounts), static_cast<double>(fire_nanos) / static_cast<double>(fired));
+  std::printf("windows: %6lld accounts: state                  %10.1f MB in %lld panes\n",
+              static_cast<long long>(accounts), static_cast<double>(bench.budget.used()) / 1e6,
+              static_cast<long long>(op.state()[0]->rows()));
+}
+
+void Run(std::string_view only) {
+  if (only == "" || only == "deduplicate") {
+    MeasureDeduplicate(1 << 20);
+    MeasureDeduplicate(1 << 22);
+  }
+  if (only == "deduplicate") return;
+  if (only != "demo") MeasureWindows(1'000, 4 * kRows);
+  MeasureWindows(10'000, kRows);  // the demo's density
+  if (only != "demo") MeasureWindows(50'000, 13 * kRows);
+}
+
+}  // namespace
+}  // namespace caudal
+
+// An argument, "deduplicate" or "windows", leaves out the rest.
+int main(int argc, char** argv) {
+  caudal::Run(argc > 1 ? argv[1] : "");
+  return 0;
+}
