@@ -110,15 +110,4 @@ ColumnPtr MapBinary(KernelCall& call, F f) {
   return out.Finish(call.expr.type);
 }
 
-// `f(A, B, R* out) -> bool`: false makes the row NULL.
-template <typename A, typename B, typename R, typename F>
-ColumnPtr MapBinaryOrNull(KernelCall& call, F f) {
-  Output<R> out(call.physical_rows);
-  R* to = out.values();
-  kernel::LoopBinary<A, B>(*call.args[0], *call.args[1], call.rows, [&](int32_t row, A a, B b) {
-    if (!f(a, b, &to[row])) out.SetNull(row);
-  });
-  return out.Finish(call.expr.type);
-}
-
 }  // namespace caudal

@@ -176,12 +176,19 @@ bool ComputeDecimals(const DecimalPlan& plan, int128_t a, int128_t b, int128_t* 
 
 template <char kSign, typename A, typename B, typename R>
 ColumnPtr DecimalLoop(KernelCall& call, const DecimalPlan& plan) {
-  if constexpr (std::is_same_v<R, int64_t> && (kSign == '+' || kSign == '-') && sizeof(A) + sizeof(B) == 16) {
-    // 18 digits cannot overflow here: plain 64-bit arithmetic.
-    const int64_t x = static_cast<int64_t>(PowerOfTen(plan.scale - plan.left_scale));
-    const int64_t y = static_cast<int64_t>(PowerOfTen(plan.scale - plan.right_scale));
-    return MapBinary<A, B, R>(
-        call, [x, y](int64_t a, int64_t b) { return kSign == '+' ? a * x + b * y : a * x - b * y; });
+  // Two decimals of up to 18 digits cannot overflow the result's integer when its scale was not cut.
+  if constexpr (sizeof(A) + sizeof(B) == 16 && (kSign == '+' || kSign == '-')) {
+    if (plan.scale == plan.common_scale()) {
+      const R x = static_cast<R>(PowerOfTen(plan.scale - plan.left_scale));
+      const R y = static_cast<R>(PowerOfTen(plan.scale - plan.right_scale));
+      return MapBinary<A, B, R>(
+          call, [x, y](R a, R b) -> R { return kSign == '+' ? a * x + b * y : a * x - b * y; });
+    }
+  }
+  if constexpr (sizeof(A) + sizeof(B) == 16 && kSign == '*') {
+    if (plan.scale == plan.left_scale + plan.right_scale) {
+      return MapBinary<A, B, R>(call, [](R a, R b) -> R { return a * b; });
+    }
   }
   Output<R> out(call.physical_rows);
   kernel::LoopBinary<A, B>(*call.args[0], *call.args[1], call.rows, [&](int32_t row, A a, B b) {

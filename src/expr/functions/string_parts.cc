@@ -34,6 +34,10 @@ char32_t LowerOf(char32_t c) {
              : static_cast<char32_t>(towlower_l(static_cast<wint_t>(c), UnicodeLocale()));
 }
 
+bool IsAscii(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
+
 bool Contains(std::string_view set, std::string_view character) {
   return set.find(character) != std::string_view::npos;
 }
@@ -120,6 +124,10 @@ int32_t FindCharacters(std::string_view text, std::string_view needle, int64_t f
 }
 
 void AppendUpper(std::string_view text, std::string* out) {
+  if (IsAscii(text)) {
+    for (const char c : text) *out += static_cast<char>(AsciiUpper(static_cast<unsigned char>(c)));
+    return;
+  }
   while (!text.empty()) {
     const char32_t c = TakeCharacter(&text);
     if (c == U'ß') {
@@ -131,6 +139,10 @@ void AppendUpper(std::string_view text, std::string* out) {
 }
 
 void AppendLower(std::string_view text, std::string* out) {
+  if (IsAscii(text)) {
+    for (const char c : text) *out += static_cast<char>(AsciiLower(static_cast<unsigned char>(c)));
+    return;
+  }
   while (!text.empty()) AppendCharacter(LowerOf(TakeCharacter(&text)), out);
 }
 
