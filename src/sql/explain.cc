@@ -81,8 +81,13 @@ struct Attributes {
     }
     std::string where;
     for (const CalcNode::Filter& filter : calc.filters) {
-      const bool loose = filter.condition.name == "OR" && calc.filters.size() > 1;
-      where += (where.empty() ? "" : " AND ") + (loose ? fmt::format("({})", filter.name) : filter.name);
+      std::string condition = filter.condition.ToString();
+      if (condition != filter.name && condition != "(" + filter.name + ")") {
+        condition += " AS " + filter.name;
+      } else if (filter.condition.name != "OR" || calc.filters.size() == 1) {
+        condition = filter.name;
+      }
+      where += (where.empty() ? "" : " AND ") + condition;
     }
     return fmt::format("select=[{}]{}", select, where.empty() ? "" : fmt::format(", where=[{}]", where));
   }

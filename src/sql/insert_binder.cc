@@ -6,6 +6,7 @@
 
 #include "expr/scalar_function.h"
 #include "sql/parse/name_parser.h"
+#include "sql/physical/not_null_check.h"
 #include "sql/select_binder.h"
 
 namespace caudal::sql {
@@ -18,6 +19,9 @@ class InsertBinder {
 
   Result<int> Bind() {
     RETURN_IF_ERROR(FindTarget());
+    const Options& settings = queries_.catalog().settings();
+    const auto enforcer = settings.find("table.exec.sink.not-null-enforcer");
+    drops_nulls_ = enforcer != settings.end() && enforcer->second == "DROP";
     RETURN_IF_ERROR(ChooseColumns());
     BindContext context{&source_, table_.name};
     ASSIGN_OR_RETURN(Relation relation, queries_.Bind(*insert_.query, context));
@@ -28,7 +32,8 @@ class InsertBinder {
           .Hint(fmt::format("it takes {}", TargetNames()));
     }
     ASSIGN_OR_RETURN(std::vector<Projection> projections, CastColumns(relation));
-    relation = Project(queries_.builder(), relation, table_.name, {}, std::move(projections), Position());
+    relation = Project(queries_.builder(), relation, table_.name, std::move(filters_), std::move(projections),
+                       Position());
     SinkNode sink;
     for (int key : table_.primary_key) {
       const auto found = std::ranges::find(stored_, key);
@@ -139,6 +144,14 @@ class InsertBinder {
       }
       Expr expr = Expr::Column(position, field.name, field.type);
       ASSIGN_OR_RETURN(expr, BindCast(std::move(expr), column.type.WithNullable(field.type.nullable())));
+      if (!column.type.nullable() && expr.type.nullable()) {
+        if (drops_nulls_) {
+          ASSIGN_OR_RETURN(Expr present, BindCall(*FindScalarFunction("IS NOT NULL"), {expr}));
+          filters_.push_back(std::move(present));
+        } else {
+          expr = CheckNotNull(std::move(expr), column.name);
+        }
+      }
       projections.push_back({std::move(expr), column.name});
     }
     return projections;
@@ -158,6 +171,8 @@ class InsertBinder {
   QueryBinder& queries_;
   const SourceText& source_;
   Table table_;
+  bool drops_nulls_ = false;  // rows with NULL for a NOT NULL column are filtered, not refused
+  std::vector<Expr> filters_;
   std::vector<int> stored_;   // positions in the table, in order
   std::vector<int> targets_;  // of the query's columns
 };

@@ -146,14 +146,14 @@ TEST_F(SessionTest, GroupsByExpressions) {
 TEST_F(SessionTest, InfersChangelogs) {
   EXPECT_EQ(Changes("INSERT INTO totals SELECT acct, COUNT(*) FROM t GROUP BY acct"),
             "Sink(table=[totals], fields=[a, n], key=[a], changelogMode=[NONE])\n"
-            "+- Calc(select=[acct AS a, COUNT(*) AS n], changelogMode=[I,UA])\n"
+            "+- Calc(select=[NOT NULL(acct, 'a') AS a, COUNT(*) AS n], changelogMode=[I,UA])\n"
             "   +- Aggregate(groupBy=[acct], select=[acct, COUNT(*)], changelogMode=[I,UA])\n"
             "      +- Calc(select=[acct], changelogMode=[I])\n"
             "         +- Scan(table=[t], fields=[id, acct], changelogMode=[I])\n\n");
   // A filter behind an update needs the old row.
   EXPECT_EQ(Changes("INSERT INTO totals SELECT acct, COUNT(*) FROM t GROUP BY acct HAVING COUNT(*) > 1"),
             "Sink(table=[totals], fields=[a, n], key=[a], changelogMode=[NONE])\n"
-            "+- Calc(select=[acct AS a, COUNT(*) AS n], where=[COUNT(*) > 1], "
+            "+- Calc(select=[NOT NULL(acct, 'a') AS a, COUNT(*) AS n], where=[COUNT(*) > 1], "
             "changelogMode=[I,UB,UA])\n"
             "   +- Aggregate(groupBy=[acct], select=[acct, COUNT(*)], changelogMode=[I,UB,UA])\n"
             "      +- Calc(select=[acct], changelogMode=[I])\n"
@@ -245,13 +245,15 @@ TEST_F(SessionTest, ComputesASharedViewOnce) {
                 "EXPLAIN STATEMENT SET BEGIN INSERT INTO totals SELECT acct, n FROM v; INSERT INTO "
                 "everything SELECT acct, n FROM v; END"),
             "Sink(table=[totals], fields=[a, n], key=[a])\n"
-            "+- Calc(select=[acct AS a, COUNT(*) AS n])(reuse_id=[1])\n"
-            "   +- Aggregate(groupBy=[acct], select=[acct, COUNT(*)])\n"
-            "      +- Calc(select=[acct])\n"
-            "         +- Scan(table=[t], fields=[id, acct])\n"
+            "+- Calc(select=[NOT NULL(acct, 'a') AS a, n])\n"
+            "   +- Calc(select=[acct, COUNT(*) AS n])(reuse_id=[1])\n"
+            "      +- Aggregate(groupBy=[acct], select=[acct, COUNT(*)])\n"
+            "         +- Calc(select=[acct])\n"
+            "            +- Scan(table=[t], fields=[id, acct])\n"
             "\n"
             "Sink(table=[everything], fields=[a, n])\n"
-            "+- Reused(reference_id=[1])\n\n");
+            "+- Calc(select=[acct AS a, n])\n"
+            "   +- Reused(reference_id=[1])\n\n");
 }
 
 TEST_F(SessionTest, NamesOperatorsByViewAndClause) {
@@ -304,6 +306,35 @@ TEST_F(SessionTest, ChecksTables) {
             "      INSERT INTO log SELECT s, 1 FROM t\n"
             "                             ^\n"
             "  hint: write CAST(… AS BIGINT)");
+}
+
+TEST_F(SessionTest, ChecksNotNullOnTheWayIn) {
+  EXPECT_EQ(Run("CREATE TABLE strict (a BIGINT NOT NULL) WITH ('connector' = 'fake'); EXPLAIN INSERT INTO "
+                "strict SELECT acct FROM t"),
+            "Sink(table=[strict], fields=[a])\n"
+            "+- Calc(select=[NOT NULL(acct, 'a') AS a])\n"
+            "   +- Scan(table=[t], fields=[id, acct])\n\n");
+  EXPECT_EQ(
+      Run("SET 'table.exec.sink.not-null-enforcer' = 'DROP'; EXPLAIN INSERT INTO strict SELECT acct FROM t"),
+      "Sink(table=[strict], fields=[a])\n"
+      "+- Calc(select=[acct AS a], where=[acct IS NOT NULL])\n"
+      "   +- Scan(table=[t], fields=[id, acct])\n\n");
+}
+
+TEST_F(SessionTest, GivesATopNOfWindowsOncePerWindow) {
+  EXPECT_EQ(Changes("SELECT acct, window_end FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, "
+                    "window_end ORDER BY acct DESC) "
+                    "AS rn FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND))) WHERE rn <= 2"),
+            "Calc(select=[acct, window_end], changelogMode=[I])\n"
+            "+- Aggregate(groupBy=[acct, window_start, window_end, window_time, row_number$], "
+            "window=[TUMBLE(time_col=[window_time], size=[10 s])], select=[acct, window_start, window_end, "
+            "window_time, "
+            "row_number$], changelogMode=[I])\n"
+            "   +- TopN(rankRange=[1, 2], partitionBy=[window_start, window_end], orderBy=[acct DESC], "
+            "changelogMode=[I,UB,UA,D])\n"
+            "      +- Calc(select=[acct, window_start, window_end, window_time], changelogMode=[I])\n"
+            "         +- Window(window=[TUMBLE(time_col=[ts], size=[10 s])], changelogMode=[I])\n"
+            "            +- Scan(table=[t], fields=[id, acct, ts], changelogMode=[I])\n\n");
 }
 
 TEST_F(SessionTest, ShowsTheCatalog) {

@@ -58,6 +58,9 @@ Status CheckSetting(std::string_view key, std::string_view value) {
   if (key == "execution.runtime-mode" && value != "streaming" && value != "batch") {
     return Status::User(fmt::format("'{}' must be 'streaming' or 'batch', not '{}'", key, value));
   }
+  if (key == "table.exec.sink.not-null-enforcer" && value != "ERROR" && value != "DROP") {
+    return Status::User(fmt::format("'{}' must be 'ERROR' or 'DROP', not '{}'", key, value));
+  }
   for (std::string_view boolean : kBooleans) {
     if (key != boolean || value == "true" || value == "false") continue;
     return Status::User(fmt::format("'{}' must be 'true' or 'false', not '{}'", key, value));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "sql/physical/not_null_check.h"
+
 namespace caudal::sql {
 namespace {
 
@@ -19,7 +21,7 @@ UpsertKeys CalcKeys(const CalcNode& calc, const UpsertKeys& input) {
     std::vector<int> mapped;
     for (int column : key) {
       for (size_t i = 0; i < calc.projections.size(); ++i) {
-        const Expr& projection = calc.projections[i];
+        const Expr& projection = WithoutCheck(calc.projections[i]);
         if (projection.kind != Expr::Kind::kColumn || projection.column != column) continue;
         mapped.push_back(static_cast<int>(i));
         break;
