@@ -276,12 +276,12 @@ void Evaluator::Filter(const Expr& expr, const Chunk& chunk, RowSet rows, RowErr
   } else if (column->may_have_nulls()) {
     ForEachRow(rows, [&](int32_t row) {
       *to = static_cast<uint16_t>(row);
-      to += values[row] != 0 && !column->IsNull(row) ? 1 : 0;
+      to += !column->IsNull(row) && values[row] != 0 ? 1 : 0;
     });
   } else {
     ForEachRow(rows, [&](int32_t row) {
       *to = static_cast<uint16_t>(row);
-      to += values[row];
+      to += values[row] != 0 ? 1 : 0;
     });
   }
   passed->resize(static_cast<size_t>(to - passed->data()));
