@@ -34,7 +34,7 @@ WindowEmitter::WindowEmitter(const AggregateNode& node, std::vector<Type> key_ty
       accumulators_(accumulators),
       windows_(windows),
       emitted_codec_(ResultWords(output_, key_types_.size(), result_count_)),
-      early_(accumulators) {
+      early_(accumulators, &merged_bytes_) {
   const size_t columns = key_types_.size() + result_count_ + window_columns_.size();
   for (size_t i = 0; i < columns; ++i) builders_.emplace_back(output_.fields[i].type, kBatch);
   if (node.early_fire_delay > 0) {
@@ -93,7 +93,7 @@ void WindowEmitter::Add(const Panes& table, KeyEntry* entry, int64_t end) {
   }
   auto* merged = static_cast<MergedPanes*>(Panes::attachment(*entry));
   if (merged == nullptr) {
-    auto made = std::make_unique<MergedPanes>(accumulators_);
+    auto made = std::make_unique<MergedPanes>(accumulators_, &merged_bytes_);
     merged = made.get();
     Panes::Attach(entry, std::move(made));
   }

@@ -1,6 +1,7 @@
 // WindowEmitter: results of (key, window) pairs into chunks: once, or as updates of what was emitted before.
 //
-// Owned by one WindowedAggregate. Add collects, Flush hands on; never more than a chunk in between.
+// Owned by one WindowedAggregate, whose panes it hangs merged ones on: it outlives them. Add collects, Flush
+// hands on; never more than a chunk in between.
 #pragma once
 
 #include <memory>
@@ -41,6 +42,8 @@ class WindowEmitter {
   // `clock`: of the rows made.
   void Flush(int64_t clock, Output& out);
 
+  // Memory of merged panes that hang from keys.
+  int64_t merged_bytes() const { return merged_bytes_; }
   // What was emitted early of windows that are still open; null without early firing.
   Panes* emitted() { return emitted_.get(); }
 
@@ -77,6 +80,7 @@ class WindowEmitter {
   std::unique_ptr<Panes> emitted_;
 
   std::vector<Pair> pairs_;
+  int64_t merged_bytes_ = 0;
   MergedPanes early_;  // of early_entry_, up to early_end_
   const KeyEntry* early_entry_ = nullptr;
   std::vector<std::unique_ptr<char[]>> scratch_;  // rows of kBatch pairs, made as needed

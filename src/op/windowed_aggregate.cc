@@ -61,7 +61,7 @@ Status WindowedAggregate::OnRestore(const Watermark& watermark) {
 }
 
 void WindowedAggregate::Charge() {
-  int64_t bytes = panes_->bytes();
+  int64_t bytes = panes_->bytes() + emitter_->merged_bytes();
   if (emitter_->emitted() != nullptr) bytes += emitter_->emitted()->bytes();
   charge_.Set(bytes);
 }

@@ -61,8 +61,8 @@ class WindowedAggregate : public Operator {
   int clock_column_;
   std::unique_ptr<AccumulatorRow> accumulators_;
   std::unique_ptr<WindowSlices> windows_;
+  std::unique_ptr<WindowEmitter> emitter_;  // before panes_, whose attachments it owns the memory account of
   std::unique_ptr<Panes> panes_;
-  std::unique_ptr<WindowEmitter> emitter_;
   StateCharge charge_;
   Env* env_ = nullptr;
   int64_t* absorbed_ = nullptr;

@@ -140,6 +140,24 @@ TEST(WindowedAggregate, EarlyResultsAreUpdates) {
   EXPECT_EQ(op->StateRows(), 0);
 }
 
+TEST(WindowedAggregate, EarlyResultsGoOnAfterARestore) {
+  Query query{2 * kMinute, kMinute, 10 * kSecond};
+  auto op = Make(query);
+  op->OnWatermark(0, 1000);
+  op->Rows("a | 1 | 00:00:10 | 0");
+  std::vector<std::vector<std::string>> history = {op->Snapshot()};
+  op->OnWatermark(0, 10'000);
+  op->Rows("a | 2 | 00:00:20 | 0");
+  history.push_back(op->Snapshot());
+  auto again = Make(query);
+  again->RestoreFrom(history, op->watermark());
+  const std::string expected =
+      "-U | a | 1 | 1 | -60000 | 00:01:00.000\n+U | a | 2 | 3 | -60000 | 00:01:00.000\n"
+      "-U | a | 1 | 1 | 00:00:00.000 | 00:02:00.000\n+U | a | 2 | 3 | 00:00:00.000 | 00:02:00.000\n";
+  EXPECT_EQ(again->OnWatermark(0, 20'000), expected);
+  EXPECT_EQ(op->OnWatermark(0, 20'000), expected);
+}
+
 TEST(WindowedAggregate, RetractedGroupGoes) {
   Query query{kMinute, kMinute, 10 * kSecond};
   query.retracting = true;
@@ -174,6 +192,57 @@ TEST(WindowedAggregate, FiringStopsWhenTheOutputIsFull) {
   op->OnWatermark(Watermark::kEnd);
   EXPECT_EQ(op->out().rows, 4000);
   EXPECT_GE(op->resumes(), 4);
+}
+
+// Long windows over many slices, so that merged panes are kept, advanced, rebuilt and dropped.
+TEST(WindowedAggregate, LongWindowsAgreeWithAModel) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937_64 random(seed);
+    Query query{40 * kSecond, kSecond};
+    auto op = Make(query);
+    std::map<std::pair<int64_t, std::string>, std::pair<int64_t, int64_t>> model;
+    std::multiset<std::string> emitted, expected;
+    int64_t watermark = 0;
+    for (int step = 0; step < 150; ++step) {
+      std::string rows;
+      for (size_t i = 0; i < random() % 6; ++i) {
+        const std::string key = "k" + std::to_string(random() % 3);
+        const int64_t clock = watermark + static_cast<int64_t>(random() % 1500);
+        const int64_t age = random() % 4 == 0 ? static_cast<int64_t>(random() % 60'000) : 0;
+        const int64_t time = std::max<int64_t>(0, clock + 2000 - age);
+        rows += fmt::format("{} | 1 | {} | {}\n", key, time, clock);
+        for (int64_t start = time / kSecond * kSecond; start > time - query.size; start -= kSecond) {
+          if (clock >= start + query.size - 1) continue;
+          auto& [n, sum] = model[{start + query.size, key}];
+          ++n;
+          ++sum;
+        }
+      }
+      op->Rows(rows);
+      watermark += static_cast<int64_t>(random() % 1200);
+      for (const std::string& line : SplitTrimmed(op->OnWatermark(watermark), '\n')) {
+        if (!line.empty()) emitted.insert(line);
+      }
+      if (step == 75) {
+        const std::vector<std::vector<std::string>> history = {op->Snapshot()};
+        const Watermark saved = op->watermark();
+        op = Make(query);
+        op->RestoreFrom(history, saved);
+      }
+    }
+    for (const std::string& line : SplitTrimmed(op->OnWatermark(Watermark::kEnd), '\n')) {
+      if (!line.empty()) emitted.insert(line);
+    }
+    for (const auto& [window, sums] : model) {
+      const int64_t start = window.first - query.size;
+      expected.insert(fmt::format("+I | {} | {} | {} | {} | {}", window.second, sums.first, sums.second,
+                                  MillisText(start), MillisText(window.first)));
+    }
+    ASSERT_EQ(emitted, expected) << "seed " << seed;
+    EXPECT_EQ(op->StateRows(), 0);
+    op->Flush();
+    EXPECT_LT(op->budget().used(), 128 * 1024) << "nothing is held any more";
+  }
 }
 
 // Random rows, watermarks, snapshots and restores against sums per window worked out row by row.

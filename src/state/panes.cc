@@ -217,7 +217,8 @@ Status Panes::RestorePane(int64_t slice, KeyGroupRange groups, std::string_view 
                           std::string_view encoded) {
   const uint64_t hash = RowKeys::Hash(key);
   if (!groups.Contains(RowKeys::KeyGroup(hash))) return Status();
-  char* row = PaneFor(EntryFor(key, hash), slice, from_end);
+  KeyEntry* entry = EntryFor(key, hash);
+  char* row = PaneFor(entry, slice, from_end);
   codec_->Destroy(row);
   codec_->Init(row);
   RETURN_IF_ERROR(codec_->Decode(&encoded, row));
@@ -226,6 +227,11 @@ Status Panes::RestorePane(int64_t slice, KeyGroupRange groups, std::string_view 
   extra_bytes_ -= header->extra;
   header->extra = static_cast<uint32_t>(codec_->ExtraBytes(row));
   extra_bytes_ += header->extra;
+  // Who asked for touched panes cannot know which of these it has seen.
+  if (remember_touched_ && (header->noted & kTouched) == 0) {
+    header->noted |= kTouched;
+    SliceFor(slice).touched.push_back({entry, row});
+  }
   return Status();
 }
 

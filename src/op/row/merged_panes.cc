@@ -51,6 +51,8 @@ void MergedPanes::Reset() {
   last_valid_ = false;
   middle_ = kNowhere;
   merged_end_ = kNowhere;
+  *held_bytes_ -= own_bytes_;
+  own_bytes_ = 0;
 }
 
 bool MergedPanes::Rebuild(PaneSpan window, int64_t end) {
@@ -80,6 +82,11 @@ bool MergedPanes::Rebuild(PaneSpan window, int64_t end) {
     }
     checkpoints_.push_back({pane.slice, std::move(copy)});
   }
+  // The oldest checkpoint is the largest row; beside them stand prefix_ and last_.
+  const int64_t largest =
+      static_cast<int64_t>(rows_->width()) + rows_->ExtraBytes(checkpoints_.back().row.get());
+  own_bytes_ = static_cast<int64_t>(sizeof(*this)) + static_cast<int64_t>(checkpoints_.size() + 2) * largest;
+  *held_bytes_ += own_bytes_;
   return true;
 }
 

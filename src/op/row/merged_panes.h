@@ -17,8 +17,8 @@ namespace caudal {
 
 class MergedPanes : public PaneAttachment {
  public:
-  // `rows` outlives it.
-  explicit MergedPanes(const AccumulatorRow* rows) : rows_(rows) {}
+  // `rows` and `held_bytes`, which it keeps informed of its own share, outlive it.
+  MergedPanes(const AccumulatorRow* rows, int64_t* held_bytes) : rows_(rows), held_bytes_(held_bytes) {}
   ~MergedPanes() override { Reset(); }
 
   // The merged panes of the slices [first, end): a row that is valid until the next call, or null when there
@@ -50,6 +50,8 @@ class MergedPanes : public PaneAttachment {
   const char* Compose(std::span<const Panes::Pane> window, int64_t first);
 
   const AccumulatorRow* rows_;
+  int64_t* held_bytes_;
+  int64_t own_bytes_ = 0;  // as estimated by the last Rebuild
   int64_t middle_ = kNowhere;
   int64_t merged_end_ = kNowhere;        // panes before it are in prefix_ or a checkpoint
   std::vector<Checkpoint> checkpoints_;  // oldest last
