@@ -142,8 +142,12 @@ Result<Expr> BindLiteral(const Literal& literal, bool negative, SourceRange rang
     case LiteralKind::kTrue:
     case LiteralKind::kFalse:
       return Constant(Type(TypeId::kBoolean), Value(literal.kind == LiteralKind::kTrue), range, source);
-    case LiteralKind::kInteger:
-      return BindInteger(literal.text, 0, negative, range, source, 1);
+    case LiteralKind::kInteger: {
+      Result<Expr> number = BindInteger(literal.text, 0, negative, range, source, 1);
+      if (!number.ok() || number->type.id() != TypeId::kDecimal) return number;
+      return ErrorAt(source, range, fmt::format("'{}' is beyond BIGINT", literal.text))
+          .Hint(fmt::format("write DECIMAL '{}'", literal.text));
+    }
     case LiteralKind::kDecimal:
       return BindDecimal(literal.text, negative, range, source);
     case LiteralKind::kApproximate: {
