@@ -19,15 +19,14 @@ int64_t MoveByMonths(const Type& type, int64_t value, int64_t months) {
   if (type.id() == TypeId::kTime) return value;
   const int64_t per_day = type.ticks_per_second() * kSecondsPerDay;
   const int64_t days = FloorDivide(value, per_day);
-  return AddMonths(days, months) * per_day + (value - days * per_day);
+  return WrappingAdd(WrappingMultiply(AddMonths(days, months), per_day), value - days * per_day);
 }
 
 // time + milliseconds; a TIME goes round the clock, a DATE counts whole days.
 int64_t MoveByMillis(const Type& type, int64_t value, int64_t millis) {
   if (type.id() == TypeId::kDate) return value + millis / kMillisPerDay;
-  if (type.id() == TypeId::kTime) return FloorModulo(value + millis, kMillisPerDay);
-  const uint64_t ticks = static_cast<uint64_t>(type.ticks_per_second() / 1000);
-  return static_cast<int64_t>(static_cast<uint64_t>(value) + static_cast<uint64_t>(millis) * ticks);
+  if (type.id() == TypeId::kTime) return FloorModulo(WrappingAdd(value, millis), kMillisPerDay);
+  return WrappingAdd(value, WrappingMultiply(millis, type.ticks_per_second() / 1000));
 }
 
 // Reads DATE, TIME, TIMESTAMP and intervals alike.
@@ -58,8 +57,9 @@ ColumnPtr WriteTicks(KernelCall& call, F f) {
 }  // namespace
 
 int64_t AddMonths(int64_t days, int64_t months) {
+  constexpr int64_t kFarthest = 12 * 300'000;  // further than any time reaches
   const CivilDate date = CivilFromDays(days);
-  const int64_t month = date.year * 12 + date.month - 1 + months;
+  const int64_t month = date.year * 12 + date.month - 1 + std::clamp(months, -kFarthest, kFarthest);
   const int64_t year = FloorDivide(month, 12);
   const int month_of_year = static_cast<int>(month - year * 12) + 1;
   return DaysFromCivil(year, month_of_year, std::min(date.day, DaysInMonth(year, month_of_year)));
@@ -87,12 +87,14 @@ std::optional<Result<Signature>> ResolveIntervals(char sign, std::span<const Typ
 ColumnPtr IntervalKernel(char sign, KernelCall& call) {
   const TickView left(*call.args[0]);
   const TickView right(*call.args[1]);
-  if (sign == '*') return WriteTicks(call, [&](int32_t row) { return left[row] * right[row]; });
+  if (sign == '*')
+    return WriteTicks(call, [&](int32_t row) { return WrappingMultiply(left[row], right[row]); });
   const int64_t direction = sign == '-' ? -1 : 1;
   const bool time_left = IsTimePoint(call.args[0]->type());
   const bool time_right = IsTimePoint(call.args[1]->type());
   if (!time_left && !time_right) {
-    return WriteTicks(call, [&](int32_t row) { return left[row] + direction * right[row]; });
+    return WriteTicks(
+        call, [&](int32_t row) { return WrappingAdd(left[row], WrappingMultiply(direction, right[row])); });
   }
   const Type& time = call.args[time_left ? 0 : 1]->type();
   const TickView& value = time_left ? left : right;

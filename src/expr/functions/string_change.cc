@@ -78,7 +78,7 @@ ColumnPtr RepeatKernel(KernelCall& call) {
       call.errors.Add(row, "the repeated text would be too long");
       return false;
     }
-    for (size_t i = 0; i < count; ++i) *out += texts[row].view();
+    for (size_t i = 0; i < count && !texts[row].empty(); ++i) *out += texts[row].view();
     return true;
   });
 }

@@ -140,8 +140,9 @@ ColumnPtr AddKernel(KernelCall& call) {
     Output<int32_t> out(call.physical_rows);
     const ColumnView<int32_t> days(*call.args[2]);
     ForEachRow(call.rows, [&](int32_t row) {
-      const int64_t moved = months > 0 ? AddMonths(days[row], counts[row] * months)
-                                       : days[row] + counts[row] * (MillisOf(unit) / kMillisPerDay);
+      const int64_t moved =
+          months > 0 ? AddMonths(days[row], WrappingMultiply(counts[row], months))
+                     : WrappingAdd(days[row], WrappingMultiply(counts[row], MillisOf(unit) / kMillisPerDay));
       out.Set(row, static_cast<int32_t>(moved));
     });
     return out.Finish(call.expr.type);
@@ -151,9 +152,13 @@ ColumnPtr AddKernel(KernelCall& call) {
   const int64_t per_second = type.ticks_per_second();
   const int64_t per_day = per_second * kSecondsPerDay;
   ForEachRow(call.rows, [&](int32_t row) {
-    if (months == 0) return out.Set(row, values[row] + counts[row] * MillisOf(unit) * (per_second / 1000));
+    if (months == 0) {
+      const int64_t step = MillisOf(unit) * (per_second / 1000);
+      return out.Set(row, WrappingAdd(values[row], WrappingMultiply(counts[row], step)));
+    }
     const int64_t days = FloorDivide(values[row], per_day);
-    out.Set(row, AddMonths(days, counts[row] * months) * per_day + (values[row] - days * per_day));
+    const int64_t moved = AddMonths(days, WrappingMultiply(counts[row], months));
+    out.Set(row, WrappingAdd(WrappingMultiply(moved, per_day), values[row] - days * per_day));
   });
   return out.Finish(call.expr.type);
 }

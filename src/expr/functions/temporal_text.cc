@@ -2,6 +2,7 @@
 // FROM_UNIXTIME, UNIX_TIMESTAMP, CONVERT_TZ. Text that is no time gives NULL where Flink gives NULL.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -133,7 +134,9 @@ ColumnPtr FromUnixKernel(KernelCall& call) {
     const DatePattern* pattern = patterns.At(row);
     if (pattern == nullptr) return out.SetNull(row);
     text.clear();
-    pattern->Format({call.evaluator.zone().ToLocalSeconds(seconds[row]), 0}, &text);
+    constexpr int64_t kFarthest = 300'000 * 366 * kSecondsPerDay;
+    const int64_t second = std::clamp(seconds[row], -kFarthest, kFarthest);
+    pattern->Format({call.evaluator.zone().ToLocalSeconds(second), 0}, &text);
     out.Set(row, text);
   });
   return out.Finish(call.expr.type);
