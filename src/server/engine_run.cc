@@ -117,7 +117,8 @@ void EngineRun::CheckIdle(int64_t now) {
   for (const auto& query : queries_) {
     const JobProgress progress = query->progress();
     rows += RowsRead(progress);
-    busy = busy || !query->running() || HasBacklog(progress);
+    busy = busy || !query->running() || HasBacklog(progress) ||
+           RowsRead(progress) != MakeReport(query->plan(), progress).rows_read;
   }
   if (busy || rows != rows_seen_) {
     rows_seen_ = rows;

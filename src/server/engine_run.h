@@ -9,13 +9,13 @@
 #include <memory>
 #include <vector>
 
-#include "server/child_report.h"
+#include "run/supervise/child_report.h"
 #include "server/engine.h"
-#include "server/ops_recorder.h"
 #include "server/program.h"
 #include "server/query_runner.h"
 #include "server/run_options.h"
 #include "server/status_board.h"
+#include "watch/ops_recorder.h"
 
 namespace caudal {
 

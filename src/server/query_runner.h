@@ -8,8 +8,8 @@
 #include <string>
 
 #include "run/job.h"
+#include "run/supervise/run_log.h"
 #include "server/engine.h"
-#include "server/run_log.h"
 
 namespace caudal {
 

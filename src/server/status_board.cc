@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/secret.h"
-#include "server/metrics_text.h"
+#include "watch/metrics_text.h"
 
 namespace caudal {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "server/cli/console.h"
+#include "server/cli/console/console.h"
 
 namespace caudal {
 

@@ -1,7 +1,7 @@
 // caudal digest: a fingerprint of lines that does not depend on their order, for comparing tables.
 #pragma once
 
-#include "server/cli/console.h"
+#include "server/cli/console/console.h"
 
 namespace caudal {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "server/cli/script_runner.h"
+#include "server/cli/console/script_runner.h"
 #include "server/program.h"
 
 namespace caudal {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "demo/neobank_options.h"
-#include "server/cli/console.h"
+#include "server/cli/console/console.h"
 
 namespace caudal {
 

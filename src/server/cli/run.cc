@@ -6,9 +6,9 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "run/supervise/fault_plan.h"
+#include "run/supervise/supervisor.h"
 #include "server/engine_run.h"
-#include "server/fault_plan.h"
-#include "server/supervisor.h"
 
 namespace caudal {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "server/cli/console.h"
+#include "server/cli/console/console.h"
 #include "server/run_options.h"
 
 namespace caudal {

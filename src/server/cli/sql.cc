@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "fs/file_system.h"
-#include "server/cli/script_runner.h"
+#include "server/cli/console/script_runner.h"
 #include "server/connectors.h"
 #include "server/ops_tables.h"
 #include "server/path_tables.h"

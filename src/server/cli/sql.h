@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "server/cli/console.h"
+#include "server/cli/console/console.h"
 
 namespace caudal {
 

@@ -12,9 +12,9 @@
 #include "base/env.h"
 #include "db/sqlite.h"
 #include "ops/ops_store.h"
-#include "server/cli/row_printer.h"
+#include "run/supervise/state_lock.h"
+#include "server/cli/console/row_printer.h"
 #include "server/row_text.h"
-#include "server/state_lock.h"
 
 namespace caudal {
 namespace {

@@ -1,7 +1,7 @@
 // caudal version.
 #pragma once
 
-#include "server/cli/console.h"
+#include "server/cli/console/console.h"
 
 namespace caudal {
 

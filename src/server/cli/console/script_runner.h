@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "server/cli/console.h"
+#include "server/cli/console/console.h"
 #include "server/engine.h"
 #include "sql/session.h"
 

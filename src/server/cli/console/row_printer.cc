@@ -1,4 +1,4 @@
-#include "server/cli/row_printer.h"
+#include "server/cli/console/row_printer.h"
 
 #include <algorithm>
 

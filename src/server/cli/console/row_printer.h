@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "server/cli/console.h"
+#include "server/cli/console/console.h"
 #include "server/row_text.h"
 
 namespace caudal {

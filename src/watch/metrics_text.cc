@@ -1,4 +1,4 @@
-#include "server/metrics_text.h"
+#include "watch/metrics_text.h"
 
 #include <fmt/format.h>
 

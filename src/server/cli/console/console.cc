@@ -1,4 +1,4 @@
-#include "server/cli/console.h"
+#include "server/cli/console/console.h"
 
 #include <unistd.h>
 

@@ -12,7 +12,7 @@
 #include "base/env.h"
 #include "ops/ops_store.h"
 #include "run/job_progress.h"
-#include "server/run_report.h"
+#include "watch/run_report.h"
 
 namespace caudal {
 

@@ -1,4 +1,4 @@
-#include "server/run_report.h"
+#include "watch/run_report.h"
 
 #include <fmt/format.h>
 

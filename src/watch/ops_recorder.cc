@@ -1,4 +1,4 @@
-#include "server/ops_recorder.h"
+#include "watch/ops_recorder.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
-#include "server/cli/script_runner.h"
+#include "server/cli/console/script_runner.h"
 
 #include <fmt/format.h>
 
-#include "server/cli/row_printer.h"
+#include "server/cli/console/row_printer.h"
 #include "server/row_text.h"
 
 namespace caudal {

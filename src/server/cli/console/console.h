@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "server/cli/exit_code.h"
+#include "server/cli/console/exit_code.h"
 
 namespace caudal {
 
