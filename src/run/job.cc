@@ -48,8 +48,8 @@ Job::~Job() {
   for (const std::unique_ptr<Task>& task : graph_->tasks()) task->Cancel();
   for (const std::unique_ptr<Task>& task : graph_->tasks()) options_.executor->Detach(task.get());
   if (coordinator_ == nullptr) return;
+  options_.executor->Detach(coordinator_.get());  // first: it submits the jobs
   options_.executor->CancelJobs(coordinator_.get());
-  options_.executor->Detach(coordinator_.get());
 }
 
 Status Job::Prepare() {

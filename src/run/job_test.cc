@@ -132,6 +132,19 @@ TEST_F(JobTest, BadRowsGoToTheDeadLetters) {
   EXPECT_THAT(classes, ::testing::UnorderedElementsAre("contract", "malformed", "late"));
 }
 
+TEST_F(JobTest, SkippedRowsAreCountedAndNothingElse) {
+  Plan plan = ClicksPlan(1);
+  auto* scan = std::get_if<ScanNode>(&plan.nodes[0].payload);
+  scan->table.options["caudal.errors"] = "skip";
+  auto job = Start(plan);
+  Feed(1, 1000);
+  Feed(-1, 2000);
+  Checkpoint(*job);
+  EXPECT_FALSE(job->finished()) << job->status().ToString();
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
+  EXPECT_EQ(job->progress().checkpoints.nodes[0].fates[0].name, "contract");
+}
+
 TEST_F(JobTest, ASavepointEndsItAndItGoesOn) {
   auto job = Start(ClicksPlan(2));
   Feed(1, 1000);

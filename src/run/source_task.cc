@@ -216,6 +216,10 @@ Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
                        contract_ = Status::Data(messages.empty() ? std::string(error_class) : messages[0]);
                      return;
                    }
+                   if (options_.errors == ErrorPolicy::kSkip) {
+                     *fates_.Get(Fate::kDead, error_class) += bad.size();
+                     return;
+                   }
                    RejectRows(bad, rows_.rejected_schema(), {Fate::kDead, error_class, std::move(messages)});
                  });
   if (!contract_.ok()) {
@@ -240,7 +244,7 @@ Status SourceTask::RejectRecords(const ActiveSplit& split, const std::vector<Rej
         .Hint(std::string(kKeepAside));
   }
   for (const RejectedRecord& record : records) ++*fates_.Get(Fate::kDead, record.error_class);
-  if (dead_letter_ == nullptr) return Status();
+  if (dead_letter_ == nullptr || options_.errors == ErrorPolicy::kSkip) return Status();
   const Chunk rows = job_->dead_letter->FromRecords(records, plan_.as<ScanNode>()->table.name,
                                                     split.split.ordinal, id(), job_->env->NowMillis());
   dead_letter_->rows += rows.size();

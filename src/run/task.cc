@@ -7,6 +7,7 @@ namespace {
 
 constexpr int64_t kPublishNanos = 100'000'000;
 constexpr int64_t kRunNanos = 10'000'000;
+constexpr int64_t kBlockedPause = 10'000'000;
 
 }  // namespace
 
@@ -55,6 +56,8 @@ void Task::Park(int64_t now) {
   int64_t at = INT64_MAX;
   for (const std::unique_ptr<TaskNode>& node : nodes_) at = std::min(at, node->wake_at());
   if (at == INT64_MAX) return;
+  // What is due and cannot be done waits for room, which wakes us; asking again at once would only burn CPU.
+  if (at <= now) at = now + kBlockedPause;
   if (armed_at_ <= now || at < armed_at_) {
     armed_at_ = at;
     job_->executor->WakeAt(this, at);
