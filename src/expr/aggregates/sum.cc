@@ -58,7 +58,8 @@ struct WholeSum {
   int64_t sum;
   int64_t count;
   void Move(int64_t value, int64_t direction) {
-    sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value * direction));
+    sum = static_cast<int64_t>(static_cast<uint64_t>(sum) +
+                               static_cast<uint64_t>(value) * static_cast<uint64_t>(direction));
     count += direction;
   }
   void Merge(const WholeSum& other) {
