@@ -4,7 +4,6 @@
 
 #include "expr/scalar_function.h"
 #include "op/testing/operator_harness.h"
-#include "op/values.h"
 
 namespace caudal {
 namespace {
@@ -65,19 +64,6 @@ TEST(Calc, SelectionOfTheInputCounts) {
   const Schema input = SchemaLiteral("k STRING, v BIGINT, $clock BIGINT NOT NULL");
   const Chunk chunk = ChunkLiteral(input, "a | 1 | 1\nb | 2 | 2\nc | 3 | 3");
   EXPECT_EQ(op->Feed(chunk.WithSelection(SelectionPtr(new Selection{{2, 0}}))), "+I | c\n+I | a\n");
-}
-
-TEST(Values, RowsLeaveOnceAtTheFirstWatermark) {
-  ValuesNode node;
-  node.rows = {{Number(1), Expr::Literal(Type::String(), Value(std::string("a")))},
-               {Number(2), Expr::Literal(Type::String(), Value())}};
-  const Schema schema = SchemaLiteral("n BIGINT, k STRING");
-  OperatorHarness op(std::make_unique<Values>(node, schema), schema);
-  EXPECT_EQ(op.OnWatermark(Watermark::kEnd), "+I | 1 | a\n+I | 2 | NULL\n");
-  EXPECT_EQ(op.OnWatermark(Watermark::kEnd), "");
-  OperatorHarness again(std::make_unique<Values>(node, schema), schema);
-  again.RestoreFrom({}, {Watermark::kEnd, 0});
-  EXPECT_EQ(again.OnWatermark(Watermark::kEnd), "");
 }
 
 }  // namespace

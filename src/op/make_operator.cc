@@ -9,7 +9,6 @@
 #include "op/sort.h"
 #include "op/topn.h"
 #include "op/union_all.h"
-#include "op/values.h"
 #include "op/window.h"
 #include "op/windowed_aggregate.h"
 
@@ -48,7 +47,6 @@ Result<std::unique_ptr<Operator>> MakeTopN(const TopNNode& node, const Schema& i
 Result<std::unique_ptr<Operator>> MakeOperator(const Plan& plan, int number) {
   const PlanNode& node = plan.nodes[static_cast<size_t>(number)];
   const Schema& output = node.schema;
-  if (const auto* values = node.as<ValuesNode>()) return {std::make_unique<Values>(*values, output)};
   if (node.inputs.empty()) return Status::Internal("plan node '" + node.id + "' has no input");
   const Schema& input = InputSchema(plan, node);
   ASSIGN_OR_RETURN(const int64_t ttl, StateTtl(plan));
