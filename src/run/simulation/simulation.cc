@@ -1,6 +1,7 @@
 #include "run/simulation/simulation.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -222,6 +223,9 @@ SimulationSummary SimulateMany(uint64_t first, int64_t count, int processes, int
     if (pipe(ends) != 0) break;
     const pid_t pid = fork();
     if (pid == 0) {
+      // Lives are short and alike: memory goes back to the next one, not to the kernel.
+      mallopt(M_MMAP_THRESHOLD, 512 << 20);
+      mallopt(M_TRIM_THRESHOLD, 1 << 30);
       Shard own;
       for (int64_t i = shard; i < count && own.summary.failed < enough; i += processes) {
         const uint64_t seed = first + static_cast<uint64_t>(i);
