@@ -99,6 +99,8 @@ struct TopNNode {
   bool update_before = true;   // the reader wants -U
   bool rowtime_first = false;  // n = 1, ascending rowtime: first row, late rows rejected
   bool rowtime_last = false;   // n = 1, descending rowtime or arrival: of equal times the later to come
+  // Retracting, but updates come as -U and +U of one row and never put it lower: emitted as one update.
+  bool rising = false;
   // A Top-N of windows (PARTITION BY window_start, window_end), once each when it is over. The planner writes
   // it as a TopN and an Aggregate over `window`; no operator sees the flag set.
   bool windowed = false;

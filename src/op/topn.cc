@@ -72,7 +72,16 @@ Result<Progress> TopN::Resume(Output& out) {
       if (compared > 0 || (compared == 0 && !node_.rowtime_last)) continue;
     }
     layout_.AppendRow(chunk_, row, &row_);
-    if (add) {
+    if (node_.rising && chunk_.kind(row) == RowKind::kUpdateBefore && UpdateFollows()) {
+      old_order_.swap(order_);
+      old_row_.swap(row_);
+      const int32_t after = chunk_.rows()[++at_];
+      order_.clear();
+      row_.clear();
+      AppendSortKey(node_.order, chunk_, after, &order_);
+      layout_.AppendRow(chunk_, after, &row_);
+      Raise(list, out);
+    } else if (add) {
       Add(list, out);
     } else {
       TakeAway(list, out);
@@ -135,6 +144,33 @@ void TopN::TakeAway(RowList& list, Output& out) {
     }
   }
   list.Remove(at);
+}
+
+// Whether the next row of the chunk is the new form of this one, in the same partition.
+bool TopN::UpdateFollows() const {
+  return at_ + 1 < chunk_.size() && chunk_.kind(chunk_.rows()[at_ + 1]) == RowKind::kUpdateAfter &&
+         entries_[static_cast<size_t>(at_ + 1)] == entries_[static_cast<size_t>(at_)];
+}
+
+void TopN::Raise(RowList& list, Output& out) {
+  const int64_t from = list.Find(old_order_, old_row_);
+  if (from < 0) return Add(list, out);
+  const int64_t to = std::min(list.UpperBound(order_), from);
+  if (by_place_) {
+    // Each row between the two places moves a place down.
+    for (int64_t i = to; i <= std::min(from, node_.last - 1); ++i) {
+      EmitRow(RowKind::kUpdateBefore, list.row(i), i + 1, out);
+      EmitRow(RowKind::kUpdateAfter, i == to ? std::string_view(row_) : list.row(i - 1), i + 1, out);
+    }
+  } else if (from < node_.last) {
+    EmitRow(RowKind::kUpdateBefore, list.row(from), from + 1, out);
+    EmitRow(RowKind::kUpdateAfter, row_, from + 1, out);
+  } else if (to < node_.last) {
+    EmitRow(RowKind::kDelete, list.row(node_.last - 1), node_.last, out);
+    EmitRow(RowKind::kInsert, row_, to + 1, out);
+  }
+  list.Remove(from);
+  list.Insert(to, order_, row_);
 }
 
 void TopN::DropEmpty() {

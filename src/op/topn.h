@@ -5,6 +5,7 @@
 // without, a row that falls out is deleted and one that comes in is inserted, but n = 1 over an insert-only
 // input updates. Equal sort keys: the first to arrive stands first; by descending row time (`rowtime_last`)
 // the last one does. An insert-only input needs `last` rows a partition, a retracting one all of them.
+// Where updates only raise a row (`rising`), the pair -U, +U is one step, as in Flink's update-fast rank.
 // ROW_NUMBER() = 1 by ascending row time is FirstRow.
 #pragma once
 
@@ -39,8 +40,11 @@ class TopN : public Operator {
  private:
   void Add(RowList& list, Output& out);
   void TakeAway(RowList& list, Output& out);
+  // The row `old_row_` becomes `row_`, at the same place or nearer the front.
+  void Raise(RowList& list, Output& out);
   // Emits the row if its rank is one of those asked for.
   void EmitRow(RowKind kind, std::string_view row, int64_t rank, Output& out);
+  bool UpdateFollows() const;
   void DropEmpty();
 
   TopNNode node_;
@@ -61,6 +65,7 @@ class TopN : public Operator {
   std::vector<KeyEntry*> entries_;
   std::string order_;
   std::string row_;
+  std::string old_order_, old_row_;  // of an update that Raise handles
 };
 
 }  // namespace caudal

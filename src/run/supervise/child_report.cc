@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/secret.h"
+
 namespace caudal {
 namespace {
 
@@ -26,7 +28,8 @@ Status MakeStatus(const Json& json) {
 }  // namespace
 
 void ChildReport::Write(const std::string& line) {
-  const std::string text = line + "\n";
+  // Only this process knows the secrets that it has put in.
+  const std::string text = Secrets::Redact(line + "\n");
   // Without a supervisor there is nobody to tell.
   if (write(file_, text.data(), text.size()) < 0) return;
 }

@@ -39,6 +39,40 @@ bool IsProcessingTime(const std::vector<PlanNode>& nodes, const PlanNode& node, 
   return passes && column < input.schema.size() && IsProcessingTime(nodes, input, column);
 }
 
+// How a column changes with the updates of one row.
+enum class Direction { kAny, kConstant, kUp, kDown };
+
+Direction DirectionOf(const std::vector<PlanNode>& nodes, const PlanNode& node, int column) {
+  if (const CalcNode* calc = node.as<CalcNode>()) {
+    const Expr& expr = calc->projections[static_cast<size_t>(column)];
+    if (expr.kind != Expr::Kind::kColumn) return Direction::kAny;
+    return DirectionOf(nodes, nodes[static_cast<size_t>(node.inputs[0].node)], expr.column);
+  }
+  const AggregateNode* aggregate = node.as<AggregateNode>();
+  if (aggregate == nullptr || aggregate->windowed || aggregate->retracting) return Direction::kAny;
+  const size_t index = static_cast<size_t>(column);
+  if (index < aggregate->keys.size()) return Direction::kConstant;
+  const std::string& name = aggregate->calls[index - aggregate->keys.size()].name;
+  return name == "COUNT" || name == "MAX" ? Direction::kUp
+         : name == "MIN"                  ? Direction::kDown
+                                          : Direction::kAny;
+}
+
+// Whether an update of the input is of one row of the partition and never puts it lower: then the TopN can
+// treat it as one step, as Flink's update-fast rank does.
+bool OnlyRises(const std::vector<PlanNode>& nodes, const PlanNode& node, const TopNNode& top) {
+  const PlanNode& input = nodes[static_cast<size_t>(node.inputs[0].node)];
+  const bool keyed = std::ranges::any_of(input.upsert_keys, [&](const std::vector<int>& key) {
+    return std::ranges::all_of(top.partition,
+                               [&](int column) { return std::ranges::find(key, column) != key.end(); });
+  });
+  return keyed && std::ranges::all_of(top.order, [&](const SortKey& key) {
+           const Direction direction = DirectionOf(nodes, input, key.column);
+           return direction == Direction::kConstant ||
+                  direction == (key.ascending ? Direction::kDown : Direction::kUp);
+         });
+}
+
 class ChangelogInference {
  public:
   ChangelogInference(const Draft& draft, const Catalog& catalog, bool batch, const FailAt& fail)
@@ -128,6 +162,7 @@ class ChangelogInference {
     top.retracting = !input.kinds.insert_only();
     const bool one = top.first == 1 && top.last == 1 && !top.retracting && top.order.size() == 1;
     const bool by_time = one && input.time_column >= 0 && top.order[0].column == input.time_column;
+    top.rising = top.retracting && OnlyRises(draft_.nodes, node, top);
     // Processing time never goes back: the first row stays the first, and of equal times the last to come is
     // last.
     const bool by_arrival = one && IsProcessingTime(draft_.nodes, input, top.order[0].column);
