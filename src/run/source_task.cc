@@ -260,11 +260,10 @@ void SourceTask::Finish(ActiveSplit& split) {
 
 int64_t SourceTask::LeastClock(int64_t now) {
   int64_t least = Watermark::kEnd;
-  int64_t greatest = Watermark::kNone;
   bool active = false;
   for (const auto& split : splits_) {
     if (split->reader == nullptr) continue;
-    greatest = std::max(greatest, split->clock.now());
+    group_->Reach(split->clock.now());
     if (options_.idle_timeout_millis > 0 &&
         now - split->last_rows_nanos >= options_.idle_timeout_millis * kPollNanosPerMilli) {
       split->idle = true;
@@ -278,7 +277,7 @@ int64_t SourceTask::LeastClock(int64_t now) {
   // Nothing of ours is active: follow the others. When all are idle none holds another back, and the
   // watermark goes to the furthest of them, as in Flink's StatusWatermarkValve.
   const int64_t others = group_->Least();
-  return others == Watermark::kEnd ? greatest : others;
+  return others == Watermark::kEnd ? group_->furthest() : others;
 }
 
 void SourceTask::SendWatermark(int64_t now) {

@@ -18,6 +18,13 @@ class SourceGroup {
   explicit SourceGroup(int tasks) : least_(static_cast<size_t>(tasks)) {
     for (std::atomic<int64_t>& least : least_) least = Watermark::kNone;
   }
+  // The furthest clock of any split of any task, idle ones included.
+  void Reach(int64_t clock) {
+    int64_t seen = furthest_.load();
+    while (seen < clock && !furthest_.compare_exchange_weak(seen, clock)) {
+    }
+  }
+  int64_t furthest() const { return furthest_.load(); }
   // kEnd: the task has no active split.
   void Publish(int task, int64_t least) { least_[static_cast<size_t>(task)] = least; }
   int64_t Least() const {
@@ -28,6 +35,7 @@ class SourceGroup {
 
  private:
   std::vector<std::atomic<int64_t>> least_;
+  std::atomic<int64_t> furthest_{Watermark::kNone};
 };
 
 }  // namespace caudal
