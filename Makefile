@@ -68,9 +68,14 @@ simulate: ## live SEEDS=200000 seeded lives of a query with crashes, then show t
 	@tools/planted-faults
 
 .PHONY: bench
-bench: build ## time the stages one by one, release preset; BENCH=data runs one
+bench: build ## time the stages one by one, then the whole job; BENCH=data times one stage
 	@ninja -C build/release benches
 	@for program in build/release/bench/$(or $(BENCH),*)_bench; do echo "$$(basename $$program)"; $$program; done
+	@$(if $(BENCH),true,$(MAKE) bench-job)
+
+.PHONY: bench-job
+bench-job: build ## run NeoBank over 5 M events, prove its outputs, print speed, CPU, steps, memory; JOB='--events 1000000'
+	@bench/neobank $(JOB)
 
 .PHONY: peer-flink
 peer-flink: ## run the tests marked `oracle` on a real Flink and compare with the record (needs Java)

@@ -412,6 +412,9 @@ OperatorProgress Job::Summarize(size_t node, const std::vector<TaskProgress>& ta
       sum.watermark.processing = std::min(sum.watermark.processing, part.watermark.processing);
       sum.busy += static_cast<double>(part.busy_nanos) / elapsed;
       sum.blocked += static_cast<double>(task.blocked_nanos) / elapsed;
+      sum.cpu_micros += part.cpu_nanos / 1000;
+      sum.longest_step_micros = std::max(sum.longest_step_micros, part.longest_step_nanos / 1000);
+      sum.longest_step_cpu_micros = std::max(sum.longest_step_cpu_micros, part.longest_step_cpu_nanos / 1000);
       sum.state_rows += part.state_rows;
       sum.state_bytes += part.state_bytes;
       sum.bytes_read += part.bytes_read;

@@ -42,6 +42,9 @@ struct OperatorProgress {
   double busy = 0;     // share of its tasks' time so far
   double blocked = 0;  // of the task it is in: ready, but no room downstream
   double idle = 0;
+  int64_t cpu_micros = 0;
+  int64_t longest_step_micros = 0;
+  int64_t longest_step_cpu_micros = 0;
   int64_t state_rows = 0;
   int64_t state_bytes = 0;
   int64_t bytes_read = 0;

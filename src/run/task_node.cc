@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/thread_cpu.h"
+
 namespace caudal {
 
 Inlet* TaskNode::AddInlet(int port, Lane* lane) {
@@ -28,8 +30,16 @@ bool TaskNode::has_work() {
 
 Status TaskNode::Step() {
   const int64_t start = job_->env->SteadyNanos();
+  // Replayed from a seed, a step is too short to be worth two system calls.
+  const bool real = job_->env == Env::Real();
+  const int64_t cpu_start = real ? ThreadCpuNanos() : 0;
   Status status = phase_ == Phase::kReady ? Take() : Advance(Resume());
-  busy_nanos_ += job_->env->SteadyNanos() - start;
+  const int64_t cpu = real ? ThreadCpuNanos() - cpu_start : 0;
+  const int64_t wall = job_->env->SteadyNanos() - start;
+  busy_nanos_ += wall;
+  cpu_nanos_ += cpu;
+  longest_step_nanos_ = std::max(longest_step_nanos_, wall);
+  longest_step_cpu_nanos_ = std::max(longest_step_cpu_nanos_, cpu);
   return status.ok() ? std::exchange(refusal_, Status()) : status;
 }
 
@@ -183,6 +193,9 @@ NodeProgress TaskNode::progress() const {
   }
   progress.watermark = sent_;
   progress.busy_nanos = busy_nanos_;
+  progress.cpu_nanos = cpu_nanos_;
+  progress.longest_step_nanos = longest_step_nanos_;
+  progress.longest_step_cpu_nanos = longest_step_cpu_nanos_;
   return progress;
 }
 

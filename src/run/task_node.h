@@ -38,6 +38,9 @@ struct NodeProgress {
   std::vector<CountedFate> fates;
   Watermark watermark;
   int64_t busy_nanos = 0;
+  int64_t cpu_nanos = 0;
+  int64_t longest_step_nanos = 0;      // wall clock, what else ran on the core included
+  int64_t longest_step_cpu_nanos = 0;  // of the thread alone
   int64_t state_rows = 0;
   int64_t state_bytes = 0;
   int64_t bytes_read = 0;  // sources
@@ -119,6 +122,9 @@ class TaskNode {
   uint32_t turn_ = 0;
   int64_t rows_out_ = 0;
   int64_t busy_nanos_ = 0;
+  int64_t cpu_nanos_ = 0;
+  int64_t longest_step_nanos_ = 0;
+  int64_t longest_step_cpu_nanos_ = 0;
 
  protected:
   int task() const { return task_; }

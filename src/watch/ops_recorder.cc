@@ -206,7 +206,9 @@ void OpsRecorder::AddTotals(const JobProgress& progress, const QueryReport& repo
         .Integer(node.tasks)
         .Integer(rows_in)
         .Integer(node.rows_out);
-    row.Real(node.busy).Real(node.blocked).Real(node.idle).Integer(node.state_rows).Integer(node.state_bytes);
+    row.Real(node.busy).Real(node.blocked).Real(node.idle).Integer(node.cpu_micros);
+    row.Integer(node.longest_step_micros).Integer(node.longest_step_cpu_micros);
+    row.Integer(node.state_rows).Integer(node.state_bytes);
     row.Time(node.watermark.event).Time(now);
     rows_.push_back(std::move(row));
   }

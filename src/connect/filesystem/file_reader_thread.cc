@@ -1,6 +1,7 @@
 #include "connect/filesystem/file_reader_thread.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
@@ -71,6 +72,7 @@ void FileReaderThread::NoteBacklog(int64_t unread_bytes, int64_t modified_micros
 }
 
 void FileReaderThread::Run() {
+  pthread_setname_np(pthread_self(), "reader");
   FileBlock last;
   last.failure = ReadAll();
   last.end_of_input = last.failure.ok();
