@@ -5,8 +5,9 @@
 
 namespace caudal::sql {
 
-// At parallelism 1 everything is chained. Operators without keys (a global Aggregate, Sort) get all rows in
-// one task.
+// At parallelism 1 there is no exchange by key, but lanes cut the plan into tasks that run side by side: one
+// reads and decodes, and each reader of a shared node goes on alone. Operators without keys (a global
+// Aggregate, Sort) get all rows in one task.
 void PlaceExchanges(Draft& draft, int parallelism);
 
 // "owner/clause" becomes "owner/clause/1": the ordinal counts the same clauses of one owner.
