@@ -17,7 +17,19 @@ constexpr std::string_view kDayNames[] = {"Monday", "Tuesday",  "Wednesday", "Th
 constexpr int kShortName = 3;
 
 void AppendPaddedNumber(int64_t value, int width, std::string* out) {
-  *out += fmt::format("{:0{}}", value, width);
+  char digits[20];
+  char* at = digits + sizeof(digits);
+  if (value < 0) {
+    *out += fmt::format("{:0{}}", value, width);
+    return;
+  }
+  do {
+    *--at = static_cast<char>('0' + value % 10);
+    value /= 10;
+  } while (value > 0);
+  const auto size = digits + sizeof(digits) - at;
+  if (size < width) out->append(static_cast<size_t>(width - size), '0');
+  out->append(at, static_cast<size_t>(size));
 }
 
 std::string_view NameFor(std::string_view name, int width) {
@@ -93,7 +105,35 @@ Result<DatePattern> DatePattern::Compile(std::string_view pattern) {
       add_text(c);
     }
   }
+  compiled.steady_seconds_ = compiled.SteadySeconds();
   return compiled;
+}
+
+int64_t DatePattern::SteadySeconds() const {
+  int64_t steady = kSecondsPerDay;
+  for (const Part& part : parts_) {
+    switch (part.letter) {
+      case 'a':
+      case 'H':
+      case 'h':
+      case 'k':
+      case 'K':
+        steady = std::min<int64_t>(steady, 3600);
+        break;
+      case 'm':
+        steady = std::min<int64_t>(steady, 60);
+        break;
+      case 's':
+        steady = std::min<int64_t>(steady, 1);
+        break;
+      case 'S':
+      case 'n':
+        return 0;
+      default:
+        break;
+    }
+  }
+  return steady;
 }
 
 void DatePattern::Format(const Clock& clock, std::string* out) const {

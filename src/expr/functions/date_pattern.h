@@ -24,6 +24,9 @@ class DatePattern {
   static Result<DatePattern> Compile(std::string_view pattern);
 
   void Format(const Clock& clock, std::string* out) const;
+  // Seconds of the wall clock, counted from 1970, within which the text stays the same; 0 = it may change
+  // within a second.
+  int64_t steady_seconds() const { return steady_seconds_; }
   // False when the text does not follow the pattern. `whole`: nothing may stand behind (java.time); else the
   // rest is ignored (SimpleDateFormat). A day beyond its month is the last one.
   bool Parse(std::string_view text, bool whole, Clock* clock) const;
@@ -37,7 +40,10 @@ class DatePattern {
   struct Fields;
   bool ParsePart(const Part& part, bool adjacent, std::string_view* text, Fields* fields) const;
 
+  int64_t SteadySeconds() const;
+
   std::vector<Part> parts_;
+  int64_t steady_seconds_ = 0;
 };
 
 }  // namespace caudal

@@ -108,19 +108,47 @@ bool ReadClock(const Column& column, int32_t row, TimeZone& zone, Clock* clock) 
   return true;
 }
 
+// Writes wall clocks. What is written is often a day or an hour, and the times of a chunk lie close together:
+// the last such texts are kept.
+class ClockText {
+ public:
+  // `one_pattern`: all calls are with the same pattern.
+  explicit ClockText(bool one_pattern) : one_pattern_(one_pattern) {}
+
+  // Valid until the next call.
+  std::string_view Write(const DatePattern& pattern, const Clock& clock) {
+    const int64_t steady = one_pattern_ ? pattern.steady_seconds() : 0;
+    const int64_t stretch = steady > 0 ? FloorDivide(clock.seconds, steady) : 0;
+    Kept& kept = kept_[static_cast<size_t>(stretch) % std::size(kept_)];
+    if (steady > 0 && kept.known && kept.stretch == stretch) return kept.text;
+    kept.known = true;
+    kept.stretch = stretch;
+    kept.text.clear();
+    pattern.Format(clock, &kept.text);
+    return kept.text;
+  }
+
+ private:
+  struct Kept {
+    bool known = false;
+    int64_t stretch = 0;  // steady_seconds since 1970
+    std::string text;
+  };
+  bool one_pattern_;
+  Kept kept_[8];
+};
+
 ColumnPtr DateFormatKernel(KernelCall& call) {
   StringOutput out(call.physical_rows);
   PatternColumn patterns(call, call.args[1].get());
-  std::string text;
+  ClockText text(call.args[1]->encoding() == Encoding::kConstant);
   ForEachRow(call.rows, [&](int32_t row) {
     const DatePattern* pattern = patterns.At(row);
     Clock clock;
     if (pattern == nullptr || !ReadClock(*call.args[0], row, call.evaluator.zone(), &clock)) {
       return out.SetNull(row);
     }
-    text.clear();
-    pattern->Format(clock, &text);
-    out.Set(row, text);
+    out.Set(row, text.Write(*pattern, clock));
   });
   return out.Finish(call.expr.type);
 }
@@ -128,16 +156,15 @@ ColumnPtr DateFormatKernel(KernelCall& call) {
 ColumnPtr FromUnixKernel(KernelCall& call) {
   StringOutput out(call.physical_rows);
   PatternColumn patterns(call, ArgumentOrNull(call, 1));
+  const Column* pattern_column = ArgumentOrNull(call, 1);
+  ClockText text(pattern_column == nullptr || pattern_column->encoding() == Encoding::kConstant);
   const ColumnView<int64_t> seconds(*call.args[0]);
-  std::string text;
   ForEachRow(call.rows, [&](int32_t row) {
     const DatePattern* pattern = patterns.At(row);
     if (pattern == nullptr) return out.SetNull(row);
-    text.clear();
     constexpr int64_t kFarthest = 300'000 * 366 * kSecondsPerDay;
     const int64_t second = std::clamp(seconds[row], -kFarthest, kFarthest);
-    pattern->Format({call.evaluator.zone().ToLocalSeconds(second), 0}, &text);
-    out.Set(row, text);
+    out.Set(row, text.Write(*pattern, {call.evaluator.zone().ToLocalSeconds(second), 0}));
   });
   return out.Finish(call.expr.type);
 }
