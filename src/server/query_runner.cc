@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace caudal {
 namespace {
 
-constexpr int kInternalAttempts = 5;
-constexpr int64_t kFirstPauseNanos = 200'000'000;
-constexpr int64_t kLongestPauseNanos = 60'000'000'000;
+constexpr RestartPolicy::Limits kLimits = {5, 200, 60'000};
 
 }  // namespace
+
+QueryRunner::QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log)
+    : plan_(std::move(plan)), options_(std::move(options)), env_(env), log_(log), policy_(kLimits) {}
 
 Status QueryRunner::Start() {
   ASSIGN_OR_RETURN(job_, Job::Start(plan_, options_));
@@ -38,7 +37,7 @@ void QueryRunner::Tick() {
   last_ = job_->progress();
   const CheckpointProgress& checkpoints = last_.checkpoints;
   if (checkpoints.committed > logged_commits_) {
-    failures_ = 0;
+    policy_.Progressed();
     logged_commits_ = checkpoints.committed;
     log_->Write(fmt::format("event=commit query={} generation={} epoch={}", plan_.query,
                             checkpoints.last.generation, checkpoints.last.number));
@@ -54,16 +53,14 @@ void QueryRunner::Tick() {
 
 // What an error means for the query.
 void QueryRunner::OnEnd() {
-  ++failures_;
+  const std::optional<int64_t> pause = policy_.AfterEnd(status_);
   if (!status_.ok()) {
     log_->Write(fmt::format("event=failed query={} domain={} attempt={} error={}", plan_.query,
-                            DomainName(status_.domain()), failures_, RunLog::Quoted(status_.ToString())));
-    const bool hopeless = status_.retry() == Retry::kNo ||
-                          (status_.domain() == Domain::kInternal && failures_ >= kInternalAttempts);
-    if (hopeless || stopping_) return End(status_);
+                            DomainName(status_.domain()), policy_.failures(),
+                            RunLog::Quoted(status_.ToString())));
+    if (!pause || stopping_) return End(status_);
   }
-  const int doublings = std::min(failures_ - 1, 20);
-  restart_at_nanos_ = env_->SteadyNanos() + std::min(kLongestPauseNanos, kFirstPauseNanos << doublings);
+  restart_at_nanos_ = env_->SteadyNanos() + *pause * 1'000'000;
 }
 
 void QueryRunner::End(Status status) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "run/job.h"
+#include "run/supervise/restart_policy.h"
 #include "run/supervise/run_log.h"
 #include "server/engine.h"
 
@@ -16,8 +17,7 @@ namespace caudal {
 class QueryRunner {
  public:
   // All outlive it.
-  QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log)
-      : plan_(std::move(plan)), options_(std::move(options)), env_(env), log_(log) {}
+  QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log);
 
   // The first start: an error is the run's refusal.
   Status Start();
@@ -48,7 +48,7 @@ class QueryRunner {
   Status status_;
   bool ended_ = false;
   bool stopping_ = false;
-  int failures_ = 0;  // in a row, without a commit in between
+  RestartPolicy policy_;
   int64_t logged_commits_ = 0;
   int64_t restart_at_nanos_ = 0;
 };

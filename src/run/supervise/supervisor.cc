@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -15,13 +14,12 @@
 
 #include "base/env.h"
 #include "data/text/time_text.h"
+#include "run/supervise/restart_policy.h"
 
 namespace caudal {
 namespace {
 
-constexpr int kCrashesInARow = 6;  // without a commit in between
-constexpr int64_t kFirstPauseMillis = 100;
-constexpr int64_t kLongestPauseMillis = 30'000;
+constexpr RestartPolicy::Limits kLimits = {6, 100, 30'000};
 constexpr auto kTick = std::chrono::milliseconds(20);
 
 volatile std::sig_atomic_t pending_signal = 0;
@@ -96,7 +94,7 @@ void Pause(int64_t millis) {
 SupervisorResult Supervise(const ChildMain& child, const FaultPlan& faults, RunLog* log,
                            const StateLock& lock, const std::string& listen) {
   HandleSignals(PassOn);
-  int failures = 0;
+  RestartPolicy policy(kLimits);
   for (int start = 0;; ++start) {
     int pipes[2];
     if (pipe2(pipes, O_CLOEXEC) != 0)
@@ -127,14 +125,12 @@ SupervisorResult Supervise(const ChildMain& child, const FaultPlan& faults, RunL
         WIFEXITED(end.wait_status) ? WEXITSTATUS(end.wait_status) : -1, summary.progressed,
         RunLog::Quoted(status.ToString())));
     if (status.ok()) return {};
-    failures = summary.progressed ? 1 : failures + 1;
+    if (summary.progressed) policy.Progressed();
     const bool refused = summary.before_start && start == 0 && !crashed;
-    const bool again = status.retry() != Retry::kNo && !refused &&
-                       (status.domain() == Domain::kExternal || failures < kCrashesInARow);
-    if (!again || pending_signal != 0) return {status, refused};
-    const int64_t pause = std::min(kLongestPauseMillis, kFirstPauseMillis << std::min(failures - 1, 12));
-    log->Write(fmt::format("event=restart after_ms={} failures={}", pause, failures));
-    Pause(pause);
+    const std::optional<int64_t> pause = policy.AfterEnd(status);
+    if (refused || !pause || pending_signal != 0) return {status, refused};
+    log->Write(fmt::format("event=restart after_ms={} failures={}", *pause, policy.failures()));
+    Pause(*pause);
     if (pending_signal != 0) return {status, false};
   }
 }
