@@ -87,6 +87,21 @@ Status ReadWatermark(const YAML::Node& node, const std::string& name, PipelineFi
   return Status();
 }
 
+// One text, or a list of them.
+Status ReadSql(const YAML::Node& node, const std::string& name, std::vector<std::string>* out) {
+  const auto add = [&](const YAML::Node& entry) -> Status {
+    if (!entry.IsScalar() || entry.Scalar().empty()) {
+      return Status::User("'sql' is not a file's name or a list of them").At(Line(entry, name));
+    }
+    out->push_back(entry.Scalar());
+    return Status();
+  };
+  if (node.IsNull()) return Status();
+  if (!node.IsSequence()) return add(node);
+  for (const YAML::Node& entry : node) RETURN_IF_ERROR(add(entry));
+  return Status();
+}
+
 Status ReadSources(const YAML::Node& node, const std::string& name, PipelineFile* file) {
   if (!node.IsSequence()) return Status::User("'sources' is not a list").At(Line(node, name));
   for (const YAML::Node& source : node) {
@@ -121,7 +136,7 @@ Status ReadFile(const YAML::Node& root, const std::string& name, PipelineFile* f
   RETURN_IF_ERROR(ReadText(root, "pipeline", name, &file->pipeline));
   RETURN_IF_ERROR(ReadText(root, "version", name, &file->version));
   RETURN_IF_ERROR(ReadText(root, "owner", name, &file->owner));
-  RETURN_IF_ERROR(ReadText(root, "sql", name, &file->sql));
+  if (root["sql"]) RETURN_IF_ERROR(ReadSql(root["sql"], name, &file->sql));
   if (root["sources"]) RETURN_IF_ERROR(ReadSources(root["sources"], name, file));
   if (root["targets"]) RETURN_IF_ERROR(ReadTargets(root["targets"], name, file));
   if (root["slo"]) RETURN_IF_ERROR(ReadSlo(root["slo"], name, &file->slo));

@@ -34,8 +34,9 @@ struct PipelineFile {
   std::string pipeline;
   std::string version;
   std::string owner;
-  std::string
-      sql;  // file with the queries, relative to this file; empty = <pipeline file's stem>.sql beside it
+  // Files with tables and queries in the order they are run, relative to this file; none = <stem>.sql beside
+  // it.
+  std::vector<std::string> sql;
   std::vector<std::string> sources;
   std::map<std::string, std::string> targets;  // layer → table
   Slo slo;

@@ -52,6 +52,18 @@ TEST(PipelineFileTest, MisspeltKeyAndBrokenYamlNameTheLine) {
   EXPECT_NE(ErrorOf("pipeline: ../x\nowner: o").find("cannot name a pipeline"), std::string::npos);
 }
 
+TEST(PipelineFileTest, SqlIsOneFileOrAListInOrder) {
+  const std::string head = "pipeline: x\nowner: o\n";
+  EXPECT_TRUE(ParsePipelineFile(head, "p.yaml")->sql.empty());
+  EXPECT_EQ(ParsePipelineFile(head + "sql: a.sql\n", "p.yaml")->sql, std::vector<std::string>{"a.sql"});
+  EXPECT_EQ(ParsePipelineFile(head + "sql: [tables.sql, a.sql]\n", "p.yaml")->sql,
+            (std::vector<std::string>{"tables.sql", "a.sql"}));
+  const std::string wrong = "error[user]: 'sql' is not a file's name or a list of them\n  at p.yaml, line 3";
+  EXPECT_EQ(ErrorOf(head + "sql: {a: b}\n"), wrong);
+  EXPECT_EQ(ErrorOf(head + "sql: [[a]]\n"), wrong);
+  EXPECT_TRUE(ParsePipelineFile(head + "sql:\n", "p.yaml")->sql.empty());
+}
+
 TEST(PipelineFileTest, QueriesAreCheckedAgainstTheFile) {
   PipelineFile file = *ParsePipelineFile(
       "pipeline: p\nowner: o\ntargets: {silver: main.silver}\nwatermark: {delay: 5 min, why: agreed}",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <iterator>
 
 #include "expr/evaluator.h"
 #include "fs/file_system.h"
@@ -22,6 +23,13 @@ Result<std::string> ReadText(const std::filesystem::path& path) {
   return FileSystem::Local()->ReadAll(path.string());
 }
 
+// As the inside of a text literal.
+std::string Escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '\'' ? std::string("''") : std::string(1, c);
+  return escaped;
+}
+
 // The column's value at time 0: what is left of the expression is the delay.
 void PutTimeZero(Expr* expr) {
   if (expr->kind == Expr::Kind::kColumn) *expr = Expr::Literal(expr->type, Value(int64_t{0}));
@@ -35,20 +43,25 @@ Result<ProgramText> ReadProgram(const std::string& path) {
   ProgramText text;
   if (file.extension() != ".yaml" && file.extension() != ".yml") {
     text.name = file.stem().string();
-    text.sql_path = path;
-    ASSIGN_OR_RETURN(text.script, ReadText(file));
+    ASSIGN_OR_RETURN(std::string script, ReadText(file));
+    text.sql.push_back({path, std::move(script)});
     return text;
   }
   ASSIGN_OR_RETURN(const std::string yaml, ReadText(file));
   ASSIGN_OR_RETURN(text.file, ParsePipelineFile(yaml, path));
   text.name = text.file->pipeline;
-  std::filesystem::path sql = file.parent_path() / text.file->sql;
-  if (text.file->sql.empty()) sql = std::filesystem::path(file).replace_extension(".sql");
-  std::error_code error;
-  // A pipeline file may stand alone; whoever runs it learns which targets nobody writes.
-  if (text.file->sql.empty() && !std::filesystem::exists(sql, error)) return text;
-  text.sql_path = sql.string();
-  ASSIGN_OR_RETURN(text.script, ReadText(sql));
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& name : text.file->sql) paths.push_back(file.parent_path() / name);
+  if (paths.empty()) {
+    const std::filesystem::path beside = std::filesystem::path(file).replace_extension(".sql");
+    std::error_code error;
+    // A pipeline file may stand alone; whoever runs it learns which targets nobody writes.
+    if (std::filesystem::exists(beside, error)) paths.push_back(beside);
+  }
+  for (const std::filesystem::path& sql : paths) {
+    ASSIGN_OR_RETURN(std::string script, ReadText(sql));
+    text.sql.push_back({sql.string(), std::move(script)});
+  }
   return text;
 }
 
@@ -56,13 +69,18 @@ Program::Program(ProgramText text) : text_(std::move(text)), catalog_(UserConnec
 
 Result<std::unique_ptr<Program>> Program::Plan(ProgramText text, const Options& settings) {
   std::unique_ptr<Program> program(new Program(std::move(text)));
-  if (program->text_.sql_path.empty()) return program;
-  RETURN_IF_ERROR(AddPathTables(program->text_.script, FileSystem::Local(), &program->catalog_));
-  for (const auto& [key, value] : settings) program->catalog_.settings()[key] = value;
+  if (program->text_.sql.empty()) return program;
   sql::Session session(&program->catalog_);
-  Result<std::vector<sql::Outcome>> outcomes = session.Execute(program->text_.script);
-  if (!outcomes.ok()) return std::move(outcomes).status().At(program->text_.sql_path);
-  program->outcomes_ = std::move(outcomes).value();
+  for (const auto& [key, value] : settings) {
+    const auto set = session.Execute(fmt::format("SET '{}' = '{}'", Escaped(key), Escaped(value)));
+    if (!set.ok()) return Status::User(set.status().message()).At("--set").Hint(set.status().hint());
+  }
+  for (const SqlFile& file : program->text_.sql) {
+    RETURN_IF_ERROR(AddPathTables(file.text, FileSystem::Local(), &program->catalog_));
+    Result<std::vector<sql::Outcome>> outcomes = session.Execute(file.text);
+    if (!outcomes.ok()) return std::move(outcomes).status().At(file.path);
+    std::move(outcomes->begin(), outcomes->end(), std::back_inserter(program->outcomes_));
+  }
   for (sql::Outcome& outcome : program->outcomes_) {
     auto* insert = std::get_if<sql::InsertQuery>(&outcome);
     for (const auto& [key, value] : settings) {

@@ -15,11 +15,15 @@
 
 namespace caudal {
 
+struct SqlFile {
+  std::string path;
+  std::string text;
+};
+
 struct ProgramText {
   std::string name;                  // of the pipeline: checkpoints, metrics and ops.* say it
   std::optional<PipelineFile> file;  // none for a bare script
-  std::string sql_path;              // empty: there is no SQL
-  std::string script;
+  std::vector<SqlFile> sql;          // run one after the other; none: there is no SQL
 };
 
 // Reads `path`: *.yaml or *.yml is a pipeline file, all else a script.

@@ -17,8 +17,7 @@ Result<ProgramText> ReadProgramOrStatement(const std::string& text) {
     return ReadProgram(text);
   ProgramText program;
   program.name = "statement";
-  program.sql_path = "statement";
-  program.script = text;
+  program.sql.push_back({"statement", text});
   return program;
 }
 

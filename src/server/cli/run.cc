@@ -72,7 +72,7 @@ Result<Options> ParseSettings(const std::vector<std::string>& texts) {
 }
 
 Status CheckRunnable(const Program& program) {
-  if (program.text().sql_path.empty()) {
+  if (program.text().sql.empty()) {
     std::string targets;
     for (const auto& [layer, table] : program.text().file->targets)
       targets += (targets.empty() ? "'" : ", '") + table + "'";
@@ -81,7 +81,7 @@ Status CheckRunnable(const Program& program) {
         .Hint("put the SQL beside the pipeline file, under the same name with .sql");
   }
   if (program.Queries().empty()) {
-    return Status::User(fmt::format("'{}' has no query to run", program.text().sql_path))
+    return Status::User(fmt::format("'{}' has no query to run", program.text().sql.back().path))
         .Hint("add an INSERT INTO, or EXECUTE STATEMENT SET");
   }
   return Status();

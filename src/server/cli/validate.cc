@@ -15,7 +15,8 @@ Json Describe(const Program& program) {
   const ProgramText& text = program.text();
   Json json = {{"pipeline", text.name}, {"valid", true}};
   if (text.file) json["owner"] = text.file->owner;
-  json["sql"] = text.sql_path.empty() ? Json() : Json(text.sql_path);
+  json["sql"] = Json::array();
+  for (const SqlFile& file : text.sql) json["sql"].push_back(file.path);
   json["queries"] = Json::array();
   for (const Plan& plan : program.Queries()) {
     Json sinks = Json::array();
@@ -35,7 +36,7 @@ Json Describe(const Program& program) {
 std::string AsText(const Json& json) {
   std::string out = fmt::format("pipeline '{}' is valid\n", json["pipeline"].get<std::string>());
   if (json.contains("owner")) out += fmt::format("  owner: {}\n", json["owner"].get<std::string>());
-  if (json["sql"].is_null()) {
+  if (json["sql"].empty()) {
     out += "  no SQL: put it beside the file, same name with .sql, before it can run\n";
   }
   for (const Json& query : json["queries"]) {
