@@ -16,6 +16,7 @@ import sys
 
 SILVER_COLUMNS = ("transaction_id, account_id, merchant_id, amount, currency, CAST(`timestamp` AS TIMESTAMP(3)), channel, country_code, "
                   "status, merchant_category")
+DEAD = ("malformed", "contract", "late")  # what the pipeline keeps aside
 FILTERS = {"status_completed": "status_completed", "amount_positive": "amount_positive"}
 
 
@@ -86,35 +87,46 @@ def check_features(check, caudal, data, expected, tables, table, name):
     print(f"       mean error of distinct merchants {100 * off / total:.3f} %")
 
 
-def check_dead_letters(check, data, expected, tables):
-    got = collections.Counter()
-    raws = collections.Counter()
+def read_dead_letters(data):
+    """By query, which keeps its own: how many rows of each class, and which bytes."""
+    counts, raws = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
     for path in sorted(data.glob("dead_letters/**/[!.]*")):
         if not path.is_file():
             continue
         for line in path.read_bytes().splitlines():
             row = json.loads(line)
-            got[row["error_class"]] += 1
+            counts[row["query"]][row["error_class"]] += 1
             # Blanks around a record are no part of it.
-            raws[(row["error_class"], base64.b64decode(row["raw"] or "").rstrip(b" "))] += 1
-    fates = expected["fates"]
-    for name in ("malformed", "contract", "late"):
-        check.equal(f"dead letters, {name}", got.get(name, 0), fates[name])
-    if not tables:
-        return
+            raws[row["query"]][(row["error_class"], base64.b64decode(row["raw"] or "").rstrip(b" "))] += 1
+    return counts, raws
+
+
+def expected_raws(data, tables):
     truth = collections.Counter()
     files = {}
     with open(tables / "rejected.tsv") as lines:
         next(lines)
         for line in lines:
             name, offset, fate = line.rstrip("\n").split("\t")
-            if fate not in ("malformed", "contract", "late"):
+            if fate not in DEAD:
                 continue
             if name not in files:
                 files = {name: (data / "in" / name).read_bytes()}
             start = int(offset)
             truth[(fate, files[name][start:files[name].index(b"\n", start)].rstrip(b" "))] += 1
-    check.equal("dead letters' bytes that differ", sum(((raws - truth) + (truth - raws)).values()), 0)
+    return truth
+
+
+def check_dead_letters(check, data, expected, tables):
+    counts, raws = read_dead_letters(data)
+    check.equal("dead letters are there", bool(counts), any(expected["fates"][name] for name in DEAD))
+    truth = expected_raws(data, tables) if tables else None
+    for query in sorted(counts):
+        for name in DEAD:
+            check.equal(f"{query}: dead letters, {name}", counts[query].get(name, 0), expected["fates"][name])
+        if truth is not None:
+            differ = (raws[query] - truth) + (truth - raws[query])
+            check.equal(f"{query}: dead letters' bytes that differ", sum(differ.values()), 0)
 
 
 def ops(caudal, state, statement):

@@ -126,7 +126,7 @@ Status CheckValue(const OptionSpec& spec, std::string_view value) {
 // Options of every table, whatever its connector.
 constexpr OptionSpec kEverywhere[] = {
     {"connector", OptionSpec::Type::kString, "", "which connector reads or writes the table", true},
-    {"caudal.errors", OptionSpec::Type::kString, "fail", "what a bad row does: fail, or dead-letter"},
+    {"caudal.errors", OptionSpec::Type::kString, "fail", "what a bad row does: fail, skip, or dead-letter"},
     {"caudal.dead-letter", OptionSpec::Type::kString, "", "the table that bad and late rows go to"},
     {"caudal.max-future-skew", OptionSpec::Type::kDuration, "5 min",
      "a row further ahead of its arrival does not move the clock"},

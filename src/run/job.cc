@@ -64,7 +64,7 @@ Status Job::Prepare() {
   }
   budget_ = std::make_unique<MemoryBudget>("query " + query_, settings_.memory_limit, options_.budget);
   if (plan_.dead_letter) {
-    ASSIGN_OR_RETURN(dead_letter_, DeadLetterTable::Make(plan_.dead_letter->table));
+    ASSIGN_OR_RETURN(dead_letter_, DeadLetterTable::Make(plan_.dead_letter->table, query_));
   }
   ASSIGN_OR_RETURN(fingerprints_,
                    Fingerprints(plan_, options_.make_operator, settings_.evaluator, options_.env));

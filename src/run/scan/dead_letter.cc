@@ -10,7 +10,7 @@
 namespace caudal {
 namespace {
 
-constexpr std::string_view kColumnNames[] = {"source",      "split",         "offset",   "raw",
+constexpr std::string_view kColumnNames[] = {"query",       "source",        "split",    "offset",     "raw",
                                              "error_class", "error_message", "operator", "rejected_at"};
 
 bool Fits(std::string_view name, const Type& type) {
@@ -51,8 +51,8 @@ struct DeadLetterTable::Cell {
   int64_t now_millis = 0;
 };
 
-Result<DeadLetterTable> DeadLetterTable::Make(const Table& table) {
-  DeadLetterTable dead_letter(table);
+Result<DeadLetterTable> DeadLetterTable::Make(const Table& table, std::string query) {
+  DeadLetterTable dead_letter(table, std::move(query));
   for (const TableColumn& column : table.columns) {
     if (column.kind == TableColumn::Kind::kComputed || column.is_virtual) continue;
     size_t content = 0;
@@ -61,7 +61,8 @@ Result<DeadLetterTable> DeadLetterTable::Make(const Table& table) {
       return Status::User(fmt::format("dead-letter table '{}' has a column '{}' of type {}", table.name,
                                       column.name, column.type.ToString()))
           .Hint(
-              "it may have: source STRING, split INT, offset BIGINT, raw BYTES, error_class STRING, "
+              "it may have: query STRING, source STRING, split INT, offset BIGINT, raw BYTES, error_class "
+              "STRING, "
               "error_message STRING, operator STRING, rejected_at TIMESTAMP_LTZ(3)");
     }
     dead_letter.contents_.push_back(static_cast<Content>(content));
@@ -82,6 +83,9 @@ Chunk DeadLetterTable::Build(int32_t rows, Fill fill) const {
     for (size_t i = 0; i < builders.size(); ++i) {
       ColumnBuilder& builder = builders[i];
       switch (contents_[i]) {
+        case Content::kQuery:
+          text(builder, query_);
+          break;
         case Content::kSource:
           text(builder, cell.source);
           break;

@@ -1,6 +1,7 @@
 // DeadLetterTable: turns rejected rows into rows of the query's dead-letter table.
 //
 // The table declares any of these columns, by name; others are refused when the job starts:
+//   query STRING         pipeline/query, as ops.* has it: two queries may share the table
 //   source STRING        the table that was read, as far as it is known
 //   split INT            ordinal of the split within its source
 //   offset BIGINT        where the record begins in its split
@@ -24,7 +25,7 @@ namespace caudal {
 
 class DeadLetterTable {
  public:
-  static Result<DeadLetterTable> Make(const Table& table);
+  static Result<DeadLetterTable> Make(const Table& table, std::string query);
 
   const Table& table() const { return table_; }
 
@@ -36,15 +37,16 @@ class DeadLetterTable {
                     const std::string& node, int64_t now_millis) const;
 
  private:
-  enum class Content { kSource, kSplit, kOffset, kRaw, kClass, kMessage, kOperator, kTime };
+  enum class Content { kQuery, kSource, kSplit, kOffset, kRaw, kClass, kMessage, kOperator, kTime };
   struct Cell;
 
-  explicit DeadLetterTable(Table table) : table_(std::move(table)) {}
+  DeadLetterTable(Table table, std::string query) : table_(std::move(table)), query_(std::move(query)) {}
   // Appends one cell of `content` by asking `cell`; shared by both doors.
   template <typename Fill>
   Chunk Build(int32_t rows, Fill fill) const;
 
   Table table_;
+  std::string query_;
   std::vector<Type> types_;
   std::vector<Content> contents_;
 };

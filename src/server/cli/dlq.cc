@@ -58,11 +58,12 @@ int Show(const DlqCommand& command, Console& console, Make make) {
 
 int ListDeadLetters(const DlqCommand& command, Console& console) {
   return Show(command, console, [](const Table& table) {
-    if (!HasColumn(table, "error_class"))
-      return fmt::format("SELECT COUNT(*) AS `rows` FROM `{}`", table.name);
-    return fmt::format(
-        "SELECT error_class, COUNT(*) AS `rows` FROM `{}` GROUP BY error_class ORDER BY error_class",
-        table.name);
+    std::string by;  // two queries may share a table
+    for (const char* column : {"query", "error_class"}) {
+      if (HasColumn(table, column)) by += (by.empty() ? "" : ", ") + fmt::format("`{}`", column);
+    }
+    if (by.empty()) return fmt::format("SELECT COUNT(*) AS `rows` FROM `{}`", table.name);
+    return fmt::format("SELECT {0}, COUNT(*) AS `rows` FROM `{1}` GROUP BY {0} ORDER BY {0}", by, table.name);
   });
 }
 
