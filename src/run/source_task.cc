@@ -331,6 +331,12 @@ NodeProgress SourceTask::progress() const {
     add(total.files, backlog.files);
     total.millis = std::max(total.millis, backlog.millis);
   }
+  // Whoever knows bytes alone is taken to go on with rows of the mean size.
+  if (total.rows < 0 && total.bytes >= 0 && bytes_read_ > 0) {
+    total.rows = static_cast<int64_t>(static_cast<double>(total.bytes) * static_cast<double>(rows_read_) /
+                                          static_cast<double>(bytes_read_) +
+                                      0.5);
+  }
   progress.backlog = total;
   return progress;
 }

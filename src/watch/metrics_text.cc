@@ -111,6 +111,9 @@ void AddSources(const std::vector<JobProgress>& jobs, int64_t now_millis, std::s
       {out, "caudal_backlog_rows", "gauge", "Rows that wait at the source, where it can tell."},
       [](const OperatorProgress& node) { return node.backlog.rows; }, 1);
   each(
+      {out, "caudal_backlog_bytes", "gauge", "Bytes that wait at the source, where it can tell."},
+      [](const OperatorProgress& node) { return node.backlog.bytes; }, 1);
+  each(
       {out, "caudal_backlog_files", "gauge", "Files that wait at the source."},
       [](const OperatorProgress& node) { return node.backlog.files; }, 1);
   each(

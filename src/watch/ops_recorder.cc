@@ -1,7 +1,8 @@
 #include "watch/ops_recorder.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "watch/progress_json.h"
 
 namespace caudal {
 namespace {
@@ -49,30 +50,6 @@ const OperatorProgress* FirstScan(const JobProgress& progress) {
     if (node.label == "Scan") return &node;
   }
   return nullptr;
-}
-
-// Spark's names, for parsers that know them.
-std::string ProgressJson(const JobProgress& progress, int64_t batch, int64_t rows, double input_rps,
-                         double processed_rps, int64_t batch_ms) {
-  using Json = nlohmann::ordered_json;
-  Json json = {{"id", progress.query},
-               {"runId", std::to_string(progress.generation)},
-               {"name", progress.query},
-               {"batchId", batch},
-               {"numInputRows", rows},
-               {"inputRowsPerSecond", input_rps},
-               {"processedRowsPerSecond", processed_rps},
-               {"durationMs", {{"triggerExecution", batch_ms}}}};
-  Json states = Json::array();
-  for (const OperatorProgress& node : progress.operators) {
-    if (node.state_rows > 0 || node.state_bytes > 0) {
-      states.push_back({{"operatorName", node.id},
-                        {"numRowsTotal", node.state_rows},
-                        {"memoryUsedBytes", node.state_bytes}});
-    }
-  }
-  json["stateOperators"] = states;
-  return json.dump();
 }
 
 }  // namespace
@@ -138,8 +115,10 @@ void OpsRecorder::AddProgress(const JobProgress& progress, const QueryReport& re
       .Time(env_->NowMillis())
       .Real(input_rps)
       .Real(processed_rps);
-  row.Text(ProgressJson(progress, checkpoints.last.number, rows, input_rps, processed_rps, batch_ms));
-  row.Text(std::to_string(progress.generation)).Integer(now / 1'000'000).Text(origin_.pipeline);
+  row.Text(ProgressJson(
+      progress, {checkpoints.last.number, env_->NowMillis(), rows, input_rps, processed_rps, batch_ms}));
+  seen->attempt = new_epoch ? 1 : seen->attempt + 1;
+  row.Text(std::to_string(progress.generation)).Integer(seen->attempt).Text(origin_.pipeline);
   row.Text(progress.query.substr(progress.query.find('/') + 1)).Text(origin_.version);
   row.Text(progress.state == JobState::kFailed ? "failed" : new_epoch ? "batch" : "idle");
   row.Known(batch_ms).Integer(static_cast<int64_t>(seconds * 1000));
@@ -155,7 +134,8 @@ void OpsRecorder::AddProgress(const JobProgress& progress, const QueryReport& re
   const Backlog backlog = scan != nullptr ? scan->backlog : Backlog{};
   row.Known(backlog.rows).Known(backlog.files);
   backlog.millis < 0 ? row.Null() : row.Real(static_cast<double>(backlog.millis) / 1000);
-  row.Null();
+  const std::string offsets = SourceOffsets(progress);
+  offsets.empty() ? row.Null() : row.Text(offsets);
   row.Time(scan != nullptr ? scan->watermark.event : Watermark::kNone);
   row.Integer(state_rows).Integer(state_bytes).Known(batch_ms).Integer(checkpoints.last_failure.ok() ? 1 : 0);
   last != nullptr ? row.Time(last->committed_millis) : row.Null();
@@ -164,7 +144,8 @@ void OpsRecorder::AddProgress(const JobProgress& progress, const QueryReport& re
   error.ok() ? row.Null().Null() : row.Text(DomainName(error.domain())).Text(error.ToString());
   rows_.push_back(std::move(row));
 
-  *seen = {progress.generation, checkpoints.last.number, report.rows_read, bytes, now, std::move(fates)};
+  *seen = {progress.generation, checkpoints.last.number, seen->attempt, report.rows_read, bytes, now,
+           std::move(fates)};
 }
 
 void OpsRecorder::AddTotals(const JobProgress& progress, const QueryReport& report) {

@@ -37,6 +37,7 @@ class OpsRecorder {
   struct Seen {  // of a query, at the last row of streaming_progress
     int64_t generation = 0;
     int64_t epoch = 0;
+    int64_t attempt = 0;  // rows of that epoch: its commit, then what was seen while nothing happened
     int64_t rows_read = 0;
     int64_t bytes = 0;
     int64_t nanos = 0;

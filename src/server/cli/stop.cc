@@ -42,19 +42,29 @@ Status Signal(const std::string& state_root, int number) {
   return Status();
 }
 
-// Rows of a statement over the operations store, the first one its column names.
-Result<std::vector<std::vector<std::string>>> ReadOps(Sqlite* database, std::string_view sql) {
+Json Cell(const SqliteStatement& statement, int column) {
+  switch (statement.storage(column)) {
+    case SqliteStatement::Storage::kNull:
+      return nullptr;
+    case SqliteStatement::Storage::kInteger:
+      return statement.integer(column);
+    case SqliteStatement::Storage::kReal:
+      return statement.real(column);
+    default:
+      return std::string(statement.text(column));
+  }
+}
+
+// Rows of a statement over the operations store, an object each.
+Result<Json> ReadOps(Sqlite* database, std::string_view sql) {
   ASSIGN_OR_RETURN(SqliteStatement statement, database->Prepare(sql));
-  std::vector<std::vector<std::string>> rows(1);
-  for (int i = 0; i < statement.column_count(); ++i) rows[0].push_back(statement.column_name(i));
+  Json rows = Json::array();
   while (true) {
     ASSIGN_OR_RETURN(const bool more, statement.Step());
     if (!more) return rows;
-    std::vector<std::string>& row = rows.emplace_back();
-    for (int i = 0; i < statement.column_count(); ++i) {
-      const bool null = statement.storage(i) == SqliteStatement::Storage::kNull;
-      row.push_back(null ? "" : std::string(statement.text(i)));
-    }
+    Json row;
+    for (int i = 0; i < statement.column_count(); ++i) row[statement.column_name(i)] = Cell(statement, i);
+    rows.push_back(std::move(row));
   }
 }
 
@@ -69,14 +79,18 @@ constexpr std::string_view kFates =
     "fate, "
     "sum(rows) AS rows FROM fates GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC";
 
-Json AsJson(const std::vector<std::vector<std::string>>& rows) {
-  Json list = Json::array();
-  for (size_t at = 1; at < rows.size(); ++at) {
-    Json object;
-    for (size_t i = 0; i < rows[at].size(); ++i) object[rows[0][i]] = rows[at][i];
-    list.push_back(object);
+// As a table; nothing for no rows.
+std::string DrawObjects(const Json& rows) {
+  if (rows.empty()) return "";
+  std::vector<std::vector<std::string>> lines(1);
+  for (const auto& [name, cell] : rows[0].items()) lines[0].push_back(name);
+  for (const Json& row : rows) {
+    std::vector<std::string>& line = lines.emplace_back();
+    for (const Json& cell : row) {
+      line.push_back(cell.is_null() ? "" : cell.is_string() ? cell.get<std::string>() : cell.dump());
+    }
   }
-  return list;
+  return DrawTable(lines);
 }
 
 }  // namespace
@@ -110,10 +124,10 @@ int ShowStatus(const std::string& state_root, Console& console) {
   const Result<std::string> description = StateLock::ReadDescription(state_root);
   if (!description.ok()) return console.Fail(description.status(), RefusalCode(description.status()));
   const bool running = StateLock::IsHeld(state_root);
-  std::vector<std::vector<std::string>> queries, fates;
+  Json queries = Json::array(), fates = Json::array();
   Result<std::unique_ptr<Sqlite>> store = Sqlite::Open(OpsStore::PathIn(state_root), Sqlite::Mode::kReadOnly);
   if (store.ok()) {
-    Result<std::vector<std::vector<std::string>>> rows = ReadOps(store->get(), kQueries);
+    Result<Json> rows = ReadOps(store->get(), kQueries);
     if (rows.ok()) queries = std::move(rows).value();
     rows = ReadOps(store->get(), kFates);
     if (rows.ok()) fates = std::move(rows).value();
@@ -121,15 +135,14 @@ int ShowStatus(const std::string& state_root, Console& console) {
   if (console.json) {
     console.Out(Json{{"running", running},
                      {"run", Json::parse(*description, nullptr, false)},
-                     {"queries", AsJson(queries)},
-                     {"fates", AsJson(fates)}}
+                     {"queries", queries},
+                     {"fates", fates}}
                     .dump() +
                 "\n");
     return static_cast<int>(ExitCode::kOk);
   }
   console.Out(fmt::format("{} on {}\n", running ? "running" : "stopped", state_root));
-  if (queries.size() > 1) console.Out(DrawTable(queries));
-  if (fates.size() > 1) console.Out(DrawTable(fates));
+  console.Out(DrawObjects(queries) + DrawObjects(fates));
   return static_cast<int>(ExitCode::kOk);
 }
 

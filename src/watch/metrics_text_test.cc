@@ -1,0 +1,109 @@
+#include "watch/metrics_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace caudal {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+OperatorProgress Scan() {
+  OperatorProgress scan;
+  scan.id = "clicks/scan/1";
+  scan.label = "Scan";
+  scan.rows_out = 90;
+  scan.bytes_read = 12'345;
+  scan.fates = {{"dead", "malformed", 10}};
+  scan.watermark = {1'000'000, 0};
+  scan.backlog = {700, 4096, 3, 2500};
+  scan.busy = 0.25;
+  scan.blocked = 0.5;
+  scan.idle = 0.25;
+  return scan;
+}
+
+JobProgress Job() {
+  OperatorProgress dedup;
+  dedup.id = "deduplicated/deduplicate/1";
+  dedup.label = "Deduplicate";
+  dedup.rows_in = {90};
+  dedup.rows_out = 80;
+  dedup.state_rows = 70;
+  dedup.state_bytes = 5600;
+  JobProgress job;
+  job.query = "p/q";
+  job.operators = {Scan(), dedup};
+  job.checkpoints.last = {2, 17};
+  job.checkpoints.committed = 5;
+  job.checkpoints.abandoned = 1;
+  job.checkpoints.recent = {{{2, 17}, 1'002'000, 350, {}}};
+  return job;
+}
+
+// Everything that an operator of the run has to see, by the name that dashboards use.
+TEST(MetricsTextTest, SaysWhatPartNineNames) {
+  const std::string text = MetricsText({Job()}, 1'060'000);
+  const std::string scan = "{query=\"p/q\",operator=\"clicks/scan/1\",kind=\"Scan\"}";
+  const std::string dedup = "{query=\"p/q\",operator=\"deduplicated/deduplicate/1\",kind=\"Deduplicate\"}";
+  for (const std::string& line : {
+           "caudal_rows_out_total" + scan + " 90",
+           "caudal_rows_in_total" + dedup + " 90",
+           "caudal_bytes_read_total" + scan + " 12345",
+           "caudal_backlog_rows" + scan + " 700",
+           "caudal_backlog_bytes" + scan + " 4096",
+           "caudal_backlog_files" + scan + " 3",
+           "caudal_backlog_seconds" + scan + " 2.5",
+           "caudal_watermark_lag_seconds" + scan + " 60",
+           "caudal_state_rows" + dedup + " 70",
+           "caudal_state_bytes" + dedup + " 5600",
+           "caudal_busy_ratio" + scan + " 0.25",
+           "caudal_blocked_ratio" + scan + " 0.5",
+           "caudal_idle_ratio" + scan + " 0.25",
+           std::string("caudal_checkpoint_duration_seconds{query=\"p/q\"} 0.35"),
+           std::string("caudal_checkpoint_ok{query=\"p/q\"} 1"),
+           std::string("caudal_checkpoints_committed_total{query=\"p/q\"} 5"),
+           std::string("caudal_checkpoints_abandoned_total{query=\"p/q\"} 1"),
+           std::string("caudal_checkpoint_epoch{query=\"p/q\"} 17"),
+           std::string("caudal_up{query=\"p/q\"} 1"),
+       }) {
+    EXPECT_THAT(text, HasSubstr("\n" + line + "\n"));
+  }
+  EXPECT_THAT(text, HasSubstr("kind=\"Scan\",fate=\"dead\",name=\"malformed\"} 10\n"));
+}
+
+TEST(MetricsTextTest, EachMetricSaysItsKindOnce) {
+  const std::string text = MetricsText({Job(), Job()}, 0);
+  const std::string type = "# TYPE caudal_rows_out_total counter\n";
+  const size_t first = text.find(type);
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(text.find(type, first + 1), std::string::npos);
+}
+
+TEST(MetricsTextTest, WhatIsNotKnownIsLeftOut) {
+  JobProgress job = Job();
+  job.operators[0].backlog = {};
+  job.operators[0].watermark = {};
+  const std::string text = MetricsText({job}, 0);
+  EXPECT_THAT(text, Not(HasSubstr("caudal_backlog_rows{")));
+  EXPECT_THAT(text, Not(HasSubstr("caudal_watermark_lag_seconds{")));
+}
+
+TEST(MetricsTextTest, AFailedEpochAndAFailedQueryShow) {
+  JobProgress job = Job();
+  job.state = JobState::kFailed;
+  job.checkpoints.last_failure = Status::External("disk full");
+  const std::string text = MetricsText({job}, 0);
+  EXPECT_THAT(text, HasSubstr("caudal_up{query=\"p/q\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("caudal_checkpoint_ok{query=\"p/q\"} 0\n"));
+}
+
+TEST(MetricsTextTest, NamesAreEscaped) {
+  JobProgress job = Job();
+  job.query = "a\"b\\c\nd";
+  EXPECT_THAT(MetricsText({job}, 0), HasSubstr("caudal_up{query=\"a\\\"b\\\\c\\nd\"} 1\n"));
+}
+
+}  // namespace
+}  // namespace caudal

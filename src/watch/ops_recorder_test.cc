@@ -1,0 +1,138 @@
+#include "watch/ops_recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "db/sqlite.h"
+#include "run/testing/clicks_plan.h"
+
+namespace caudal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class OpsRecorderTest : public ::testing::Test {
+ protected:
+  OpsRecorderTest()
+      : folder_(std::filesystem::temp_directory_path() / ("caudal-recorder-" + std::to_string(getpid()))),
+        env_(int64_t{1'772'368'496'789'000}) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~OpsRecorderTest() override { std::filesystem::remove_all(folder_); }
+
+  // The first column of each row.
+  std::vector<std::string> Query(const std::string& sql) {
+    std::vector<std::string> cells;
+    auto database = Sqlite::Open(OpsStore::PathIn(folder_), Sqlite::Mode::kReadOnly);
+    EXPECT_TRUE(database.ok()) << database.status().ToString();
+    auto statement = (*database)->Prepare(sql);
+    EXPECT_TRUE(statement.ok()) << statement.status().ToString();
+    while (*statement->Step()) cells.emplace_back(statement->text(0));
+    return cells;
+  }
+
+  // After `epoch`, with so many rows read in all.
+  JobProgress After(int64_t epoch, int64_t rows) {
+    JobProgress job;
+    job.query = "p/out";
+    job.generation = 1;
+    OperatorProgress scan;
+    scan.id = "clicks";
+    scan.label = "Scan";
+    scan.watermark = {1'772'368'400'000, 0};
+    job.operators = {scan};
+    job.checkpoints.last = {1, epoch};
+    job.checkpoints.recent = {{{1, epoch}, env_.NowMillis(), 40, {{120, rows}}}};
+    NodeState source, dedup, sink;
+    source.id = "clicks";
+    source.label = "Scan";
+    source.rows_out = rows;
+    source.splits = {{"0", 0, R"({"file": "a.ndjson", "offset": 12})", 0, false}};
+    dedup.rows_in = {rows};
+    dedup.rows_out = rows;
+    sink.id = "out";
+    sink.rows_in = {rows};
+    sink.fates = {{"published", "", rows}};
+    job.checkpoints.nodes = {source, dedup, sink};
+    return job;
+  }
+
+  std::filesystem::path folder_;
+  ManualEnv env_;
+};
+
+TEST_F(OpsRecorderTest, ACommitIsARowWithItsDifferences) {
+  OpsRecorder recorder(folder_, {"p", "me", "7"}, &env_);
+  recorder.Observe(ClicksPlan(1), After(1, 100));
+  env_.Advance(2'000'000);
+  recorder.Observe(ClicksPlan(1), After(2, 150));
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(Query("SELECT batch_id || ' ' || kind || ' ' || rows_read || ' ' || rows_published || ' ' || "
+                    "rows_unaccounted || ' ' || freshness_p95_ms FROM streaming_progress ORDER BY batch_id"),
+              ElementsAre("1 batch 100 100 0 120", "2 batch 50 50 0 120"));
+  EXPECT_THAT(Query("SELECT input_rps FROM streaming_progress WHERE batch_id = 2"), ElementsAre("25.0"));
+  EXPECT_THAT(Query("SELECT epoch || ' ' || duration_ms || ' ' || rows FROM epochs ORDER BY epoch"),
+              ElementsAre("1 40 100", "2 40 150"));
+  EXPECT_THAT(Query("SELECT sink || ' ' || fate || ' ' || rows FROM fates"),
+              ElementsAre("out published 150"));
+  EXPECT_THAT(Query("SELECT owner || ' ' || state || ' ' || epoch FROM queries"),
+              ElementsAre("me running 2"));
+}
+
+// Silence is not death.
+TEST_F(OpsRecorderTest, NothingForTenSecondsIsARowToo) {
+  OpsRecorder recorder(folder_, {"p", "me", ""}, &env_);
+  recorder.Observe(ClicksPlan(1), After(1, 100));
+  for (int second = 0; second < 25; ++second) {
+    env_.Advance(1'000'000);
+    recorder.Observe(ClicksPlan(1), After(1, 100));
+  }
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(
+      Query("SELECT kind || ' ' || attempt || ' ' || rows_read FROM streaming_progress ORDER BY rowid"),
+      ElementsAre("batch 1 100", "idle 2 0", "idle 3 0"));
+}
+
+TEST_F(OpsRecorderTest, SparksNamesAndTheSourcesPositions) {
+  OpsRecorder recorder(folder_, {"p", "me", ""}, &env_);
+  recorder.Observe(ClicksPlan(1), After(3, 100));
+  ASSERT_TRUE(recorder.Flush().ok());
+  const std::string json = Query("SELECT progress_json FROM streaming_progress").at(0);
+  EXPECT_THAT(json, HasSubstr(R"("timestamp":"2026-03-01T12:34:56.789Z","batchId":3,"numInputRows":100)"));
+  EXPECT_THAT(json, HasSubstr(R"("eventTime":{"watermark":"2026-03-01T12:33:20.000Z"})"));
+  EXPECT_THAT(json, HasSubstr(R"("endOffset":{"0":{"file":"a.ndjson","offset":12}})"));
+  EXPECT_THAT(Query("SELECT source_offsets FROM streaming_progress"),
+              ElementsAre(R"({"clicks":{"0":{"file":"a.ndjson","offset":12}}})"));
+}
+
+TEST_F(OpsRecorderTest, AFailureIsARow) {
+  OpsRecorder recorder(folder_, {"p", "me", ""}, &env_);
+  JobProgress job = After(1, 100);
+  recorder.Observe(ClicksPlan(1), job);
+  job.state = JobState::kFailed;
+  job.status = Status::Data("'x' is no number");
+  recorder.Observe(ClicksPlan(1), job);
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(Query("SELECT kind || ' ' || error_class || ' ' || error_text FROM streaming_progress WHERE "
+                    "kind = 'failed'"),
+              ElementsAre("failed data error[data]: 'x' is no number"));
+}
+
+TEST_F(OpsRecorderTest, WhatCouldNotBeWrittenIsWrittenLater) {
+  OpsRecorder recorder(folder_ / "later", {"p", "me", ""}, &env_);
+  recorder.Observe(ClicksPlan(1), After(1, 100));
+  EXPECT_EQ(recorder.Flush().domain(), Domain::kExternal);
+  std::filesystem::create_directories(folder_ / "later");
+  EXPECT_TRUE(recorder.Flush().ok());
+  folder_ /= "later";
+  EXPECT_THAT(Query("SELECT count(*) FROM streaming_progress"), ElementsAre("1"));
+  folder_ = folder_.parent_path();
+}
+
+}  // namespace
+}  // namespace caudal
