@@ -113,19 +113,24 @@ void EngineRun::StopAll(Job::StopKind kind) {
 void EngineRun::CheckIdle(int64_t now) {
   if (options_.until_idle_millis == 0 || stopping_) return;
   int64_t rows = 0;
-  bool busy = false;
+  bool busy = false, uncommitted = false;
   for (const auto& query : queries_) {
     const JobProgress progress = query->progress();
     rows += RowsRead(progress);
-    busy = busy || !query->running() || HasBacklog(progress) ||
-           RowsRead(progress) != MakeReport(query->plan(), progress).rows_read;
+    busy = busy || !query->running() || HasBacklog(progress);
+    uncommitted = uncommitted || RowsRead(progress) != MakeReport(query->plan(), progress).rows_read;
   }
   if (busy || rows != rows_seen_) {
     rows_seen_ = rows;
     rows_moved_nanos_ = now;
+    epoch_asked_ = false;
     return;
   }
-  if (now - rows_moved_nanos_ >= options_.until_idle_millis * 1'000'000) StopAll(Job::StopKind::kDrain);
+  if (now - rows_moved_nanos_ < options_.until_idle_millis * 1'000'000) return;
+  if (!uncommitted) return StopAll(Job::StopKind::kDrain);
+  // What is left is not worth the rest of the commit interval.
+  if (std::exchange(epoch_asked_, true)) return;
+  for (const auto& query : queries_) query->TriggerCheckpoint();
 }
 
 void EngineRun::Record(int64_t now) {

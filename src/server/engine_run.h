@@ -73,6 +73,7 @@ class EngineRun {
   int64_t recorded_nanos_ = 0;
   int64_t rows_seen_ = -1;
   int64_t rows_moved_nanos_ = 0;
+  bool epoch_asked_ = false;  // since rows moved last, to commit them before the drain
   int64_t viewed_rows_ = 0;
   int64_t viewed_nanos_ = 0;
   double rate_ = 0;

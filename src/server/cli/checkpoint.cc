@@ -31,6 +31,17 @@ std::string TimeText(int64_t micros) {
 
 std::string LastPart(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
+// pipeline/query as the identity has it; the folders' names, where it is damaged.
+std::string QueryOf(FileSystem* files, const std::string& folder) {
+  const Result<std::string> identity = files->ReadAll(folder + "/identity");
+  const size_t second = identity.ok() ? identity->find('\n', identity->find('\n') + 1) : std::string::npos;
+  if (second != std::string::npos) {
+    const std::string name = identity->substr(second + 1, identity->find('\n', second + 1) - second - 1);
+    if (name.find('/') != std::string::npos) return name;
+  }
+  return LastPart(folder.substr(0, folder.find_last_of('/'))) + "/" + LastPart(folder);
+}
+
 // The checkpoint folders below a state folder: <pipeline>/<query> with an identity.
 Result<std::vector<QueryFolder>> FindFolders(const CheckpointCommand& command) {
   FileSystem* files = FileSystem::Local();
@@ -42,8 +53,8 @@ Result<std::vector<QueryFolder>> FindFolders(const CheckpointCommand& command) {
     for (const FileInfo& query : queries) {
       ASSIGN_OR_RETURN(const bool is_checkpoint, files->Exists(query.path + "/identity"));
       if (!is_checkpoint) continue;
-      QueryFolder folder{LastPart(pipeline.path) + "/" + LastPart(query.path), query.path, {}};
-      if (!command.query.empty() && folder.query != command.query && LastPart(query.path) != command.query)
+      QueryFolder folder{QueryOf(files, query.path), query.path, {}};
+      if (!command.query.empty() && folder.query != command.query && LastPart(folder.query) != command.query)
         continue;
       ASSIGN_OR_RETURN(folder.manifests, ListManifests(files, query.path));
       std::erase_if(folder.manifests, [](const ManifestFile& manifest) { return manifest.closed; });
@@ -59,7 +70,7 @@ Result<std::vector<QueryFolder>> FindFolders(const CheckpointCommand& command) {
 
 std::string EpochName(const Epoch& epoch) { return fmt::format("{}-{}", epoch.generation, epoch.number); }
 
-Json Describe(const Manifest& manifest) {
+Json Describe(const std::string& query, const Manifest& manifest) {
   Json nodes = Json::array();
   for (const NodeState& node : manifest.nodes) {
     Json fates = Json::object();
@@ -83,7 +94,7 @@ Json Describe(const Manifest& manifest) {
     }
     nodes.push_back(std::move(json));
   }
-  return {{"query", manifest.query},
+  return {{"query", query},
           {"epoch", EpochName(manifest.epoch)},
           {"previous", EpochName(manifest.previous)},
           {"created", TimeText(manifest.created_micros)},
@@ -154,7 +165,7 @@ int ShowCheckpoint(const CheckpointCommand& command, Console& console) {
     if (folder.manifests.empty()) continue;
     const Result<Manifest> manifest = ReadManifest(FileSystem::Local(), folder.manifests.back().path);
     if (!manifest.ok()) return console.Fail(manifest.status(), ExitCode::kVerify);
-    console.Out(Describe(*manifest).dump(console.json ? -1 : 2) + "\n");
+    console.Out(Describe(folder.query, *manifest).dump(console.json ? -1 : 2) + "\n");
   }
   return static_cast<int>(ExitCode::kOk);
 }
@@ -191,7 +202,7 @@ int DiffCheckpoint(const CheckpointCommand& command, Console& console) {
     const Result<PlanDiff> diff = DiffQuery(plan, (*program)->text().name, command);
     if (!diff.ok()) return Refuse(diff.status(), console);
     for (const PlanDiff::Entry& entry : diff->entries) {
-      console.Out(console.json ? Json{{"query", plan.query},
+      console.Out(console.json ? Json{{"query", (*program)->text().name + "/" + plan.query},
                                       {"id", entry.id},
                                       {"change", ChangeName(entry.change)},
                                       {"was", entry.was},
