@@ -130,7 +130,7 @@ constexpr OptionSpec kEverywhere[] = {
     {"caudal.dead-letter", OptionSpec::Type::kString, "", "the table that bad and late rows go to"},
     {"caudal.max-future-skew", OptionSpec::Type::kDuration, "5 min",
      "a row further ahead of its arrival does not move the clock"},
-    {"caudal.max-drift", OptionSpec::Type::kDuration, "",
+    {"scan.watermark.alignment.max-drift", OptionSpec::Type::kDuration, "",
      "a split further ahead of the slowest is not polled"},
     {"scan.watermark.idle-timeout", OptionSpec::Type::kDuration, "0 s",
      "a split silent for so long does not hold the watermark"},

@@ -41,6 +41,15 @@ TEST(ConnectorTest, MissingAndMistypedOptionsAreRefused) {
   EXPECT_TRUE(ValidateOptions(Files(), With({{"path", "/x"}, {"json.anything", "1"}})).ok());
 }
 
+// What src/run/job_options.cc asks of a table, whatever its connector; docs/settings.md has the list.
+TEST(ConnectorTest, SomeOptionsAreEveryTables) {
+  for (const char* name : {"caudal.errors", "caudal.dead-letter", "caudal.max-future-skew",
+                           "scan.watermark.alignment.max-drift", "scan.watermark.idle-timeout"}) {
+    const Status status = ValidateOptions(Files(), With({{"path", "/x"}, {name, "1 s"}}));
+    EXPECT_TRUE(status.ok()) << status.ToString();
+  }
+}
+
 TEST(ConnectorTest, DurationsAndSizesAsInFlink) {
   EXPECT_EQ(*ParseDurationMillis("30 s"), 30'000);
   EXPECT_EQ(*ParseDurationMillis("5min"), 300'000);

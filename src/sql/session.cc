@@ -5,6 +5,7 @@
 #include "sql/create_table.h"
 #include "sql/explain.h"
 #include "sql/insert_binder.h"
+#include "sql/parse/name_parser.h"
 #include "sql/parse/parser.h"
 #include "sql/physical/optimize.h"
 #include "sql/physical/settings.h"
@@ -85,6 +86,12 @@ class StatementExecutor {
       return Outcome(std::move(result));
     }
     Status valid = CheckSetting(set.option->key, set.option->value);
+    // Flink has more settings than matter here; what is nearly one that does was not meant to be another.
+    for (const std::string_view name : SettingNames()) {
+      if (!IsSlip(set.option->key, name)) continue;
+      valid = Status::User(fmt::format("unknown setting '{}'", set.option->key))
+                  .Hint(fmt::format("did you mean '{}'?", name));
+    }
     if (!valid.ok())
       return std::move(valid).At(source_.Frame(Cover(set.option->key_range, set.option->value_range)));
     catalog_.settings()[set.option->key] = set.option->value;
@@ -137,9 +144,11 @@ class StatementExecutor {
     for (const Insert* insert : inserts) {
       ASSIGN_OR_RETURN(int sink, BindInsert(*insert, binder, source_));
       draft.roots.push_back(sink);
-      // A set is named by its sinks in order.
+      // A set is named by its sinks in order, unless it is told its name.
       name += (name.empty() ? "" : "+") + insert->target.parts.back().text;
     }
+    const auto told = catalog_.settings().find("pipeline.name");
+    if (told != catalog_.settings().end() && !told->second.empty()) name = told->second;
     draft.nodes = builder.Take();
     return Optimize(std::move(draft), std::move(name), catalog_, batch, MakeFail());
   }

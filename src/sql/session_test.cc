@@ -364,12 +364,34 @@ TEST_F(SessionTest, NeedsATimeAttributeForWindows) {
             "                          ^^^^^^^");
 }
 
+TEST_F(SessionTest, AQueryIsNamedByItsSinksOrByPipelineName) {
+  const std::string insert = "INSERT INTO named SELECT 1;";
+  const std::string script = "CREATE TABLE named (n INT) WITH ('connector' = 'fake');" + insert +
+                             "SET 'pipeline.name' = 'again';" + insert + "RESET 'pipeline.name';" + insert;
+  const Result<std::vector<Outcome>> outcomes = Session(&catalog_).Execute(script);
+  ASSERT_TRUE(outcomes.ok()) << outcomes.status().ToString();
+  std::vector<std::string> names;
+  for (const Outcome& outcome : *outcomes) {
+    if (const auto* query = std::get_if<InsertQuery>(&outcome)) names.push_back(query->plan.query);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"named", "again", "named"}));
+}
+
 TEST_F(SessionTest, ChecksSettings) {
   EXPECT_EQ(Run("SET 'tabel.x' = '1'"),
             "error[user]: unknown setting 'tabel.x'\n"
             "  at line 1, column 5\n"
             "      SET 'tabel.x' = '1'\n"
             "          ^^^^^^^^^^^^^^^");
+  EXPECT_EQ(Run("SET 'caudal.memory' = '1 GB'").substr(0, 44),
+            "error[user]: unknown setting 'caudal.memory'");
+  EXPECT_EQ(Run("SET 'table.exec.state.tll' = '1 h'"),
+            "error[user]: unknown setting 'table.exec.state.tll'\n"
+            "  at line 1, column 5\n"
+            "      SET 'table.exec.state.tll' = '1 h'\n"
+            "          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+            "  hint: did you mean 'table.exec.state.ttl'?");
+  EXPECT_EQ(Run("SET 'table.exec.mini-batch.size' = '5'"), "setting 'table.exec.mini-batch.size' is '5'");
   EXPECT_EQ(Run("SET 'parallelism.default' = '4'"), "setting 'parallelism.default' is '4'");
 }
 

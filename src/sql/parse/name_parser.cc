@@ -136,4 +136,9 @@ std::string NearestName(std::string_view name, const std::vector<std::string>& k
   return nearest;
 }
 
+bool IsSlip(std::string_view name, std::string_view meant) {
+  const size_t distance = name.size() > 100 ? 100 : Distance(name, meant);
+  return distance == 1 || distance == 2;
+}
+
 }  // namespace caudal::sql

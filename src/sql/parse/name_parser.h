@@ -36,5 +36,7 @@ std::string_view NearestKeyword(std::string_view word, std::initializer_list<std
 
 // The known name nearest to `name` (without regard to case, at most a third of its letters away), or "".
 std::string NearestName(std::string_view name, const std::vector<std::string>& known);
+// Whether the two differ by one or two letters: a slip of the keyboard.
+bool IsSlip(std::string_view name, std::string_view meant);
 
 }  // namespace caudal::sql

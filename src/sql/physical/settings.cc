@@ -2,32 +2,38 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/connector.h"
 #include "data/text/time_zone.h"
 
 namespace caudal::sql {
 namespace {
 
+constexpr std::string_view kNames[] = {"caudal.lane-bytes",
+                                       "caudal.max-rows-per-epoch",
+                                       "caudal.memory-limit",
+                                       "execution.checkpointing.interval",
+                                       "execution.checkpointing.min-pause",
+                                       "execution.runtime-mode",
+                                       "parallelism.default",
+                                       "pipeline.name",
+                                       "state.checkpoints.num-retained",
+                                       "table.exec.emit.early-fire.delay",
+                                       "table.exec.emit.early-fire.enabled",
+                                       "table.exec.mini-batch.allow-latency",
+                                       "table.exec.mini-batch.enabled",
+                                       "table.exec.resource.default-parallelism",
+                                       "table.exec.sink.not-null-enforcer",
+                                       "table.exec.source.idle-timeout",
+                                       "table.exec.state.ttl",
+                                       "table.local-time-zone"};
+
 // Prefixes of Flink's settings; those that only tune Flink's own runtime are taken and mean nothing here.
-constexpr std::string_view kPrefixes[] = {"table.",
-                                          "execution.",
-                                          "pipeline.",
-                                          "parallelism.",
-                                          "state.",
-                                          "sql-client.",
-                                          "restart-strategy",
-                                          "taskmanager.",
-                                          "jobmanager.",
-                                          "rest.",
-                                          "caudal.",
-                                          "sql-gateway.",
-                                          "metrics.",
-                                          "env.",
-                                          "cluster.",
-                                          "heartbeat.",
-                                          "s3.",
-                                          "fs.",
-                                          "peers."};
+constexpr std::string_view kPrefixes[] = {
+    "table.",       "execution.",  "pipeline.", "parallelism.", "state.",   "sql-client.", "restart-strategy",
+    "taskmanager.", "jobmanager.", "rest.",     "sql-gateway.", "metrics.", "env.",        "cluster.",
+    "heartbeat.",   "s3.",         "fs.",       "peers."};
 
 // Settings of Flink that change results and are not built, unless they have their default.
 struct Unbuilt {
@@ -47,8 +53,10 @@ constexpr std::string_view kBooleans[] = {"table.exec.emit.early-fire.enabled",
 
 }  // namespace
 
+std::span<const std::string_view> SettingNames() { return kNames; }
+
 Status CheckSetting(std::string_view key, std::string_view value) {
-  bool known = false;
+  bool known = std::find(std::begin(kNames), std::end(kNames), key) != std::end(kNames);
   for (std::string_view prefix : kPrefixes) known = known || key.starts_with(prefix);
   if (!known) return Status::User(fmt::format("unknown setting '{}'", key));
   for (const Unbuilt& unbuilt : kUnbuilt) {
