@@ -120,7 +120,7 @@ TEST(FunctionExamples, TheReferenceInDocsIsUpToDate) {
   ASSERT_TRUE(file.good()) << "docs/functions.md is missing";
   std::stringstream text;
   text << file.rdbuf();
-  EXPECT_EQ(text.str(), FunctionReference()) << "write FunctionReference() to docs/functions.md";
+  EXPECT_EQ(text.str(), FunctionReference()) << "run: caudal functions --markdown > docs/functions.md";
 }
 
 TEST(FunctionExamples, EveryFunctionIsDescribedOnce) {
