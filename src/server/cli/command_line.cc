@@ -137,6 +137,7 @@ void AddSql(CLI::App& app, Action* action) {
       AddCommand(app, "sql", "Run a statement or script here and now, on files and databases.",
                  "  caudal sql 'SELECT status, COUNT(*) FROM `data/in/a.ndjson` GROUP BY status'\n"
                  "  caudal sql 'SELECT SUM(amount) FROM `data/silver`' --json\n"
+                 "  caudal sql 'SELECT COUNT(*) FROM `./silver`'    # a folder is known by its slash\n"
                  "  caudal sql report.sql        caudal sql - < report.sql");
   auto command = std::make_shared<SqlCommand>();
   sql->add_option("statement", command->statement, "the SQL, a file *.sql, or - for standard input");
@@ -149,7 +150,7 @@ void AddSql(CLI::App& app, Action* action) {
       "  caudal functions\n  caudal functions DATE\n  caudal functions --markdown > docs/functions.md");
   auto wanted = std::make_shared<FunctionsCommand>();
   functions->add_option("name", wanted->name, "only functions whose name contains it");
-  functions->add_flag("--markdown", wanted->markdown, "as a page");
+  functions->add_flag("--markdown", wanted->markdown, "all of them, as the page docs/functions.md");
   functions->callback([wanted, action] {
     *action = [wanted](Console& console) { return PrintFunctions(*wanted, console); };
   });
@@ -203,8 +204,9 @@ void AddCheckpoint(CLI::App& app, Action* action) {
   checkpoint->require_subcommand(1);
   using Function = int (*)(const CheckpointCommand&, Console&);
   const auto add = [&](const char* name, const char* what, Function function) {
-    CLI::App* one =
-        AddCommand(*checkpoint, name, what, std::string("  caudal checkpoint ") + name + " --state state");
+    const std::string program = function == DiffCheckpoint ? " new.sql" : "";
+    CLI::App* one = AddCommand(*checkpoint, name, what,
+                               "  caudal checkpoint " + std::string(name) + program + " --state state");
     auto command = std::make_shared<CheckpointCommand>();
     AddState(one, &command->state_root);
     one->add_option("--query", command->query, "only this query");

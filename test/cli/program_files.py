@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Pipeline files and scripts: validate, explain, what run refuses, and the SQL files that a pipeline file names.
+
+  test/cli/program_files.py build/release/caudal [-k PATTERN]
+"""
+from cli_case import NEOBANK, CliCase, main
+
+# The pipeline file of the SLO document, unchanged.
+CLICKSTREAM = """pipeline: clickstream
+sources:
+  - main.bronze.web_events
+targets:
+  silver: main.silver.web_events
+  gold: main.gold.sessions_5m
+slo:
+  freshness_p95_seconds: 300
+  completeness_percent: 99.5
+recovery:
+  rto_minutes: 30
+  replay_source: main.bronze.web_events
+owner: data-platform-oncall
+"""
+TABLES = """CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '5');
+CREATE TABLE gone (n BIGINT) WITH ('connector' = 'blackhole');
+"""
+
+
+class ProgramFiles(CliCase):
+    def test_the_slo_documents_file_is_valid(self):
+        self.write("clickstream.yaml", CLICKSTREAM)
+        text = self.caudal("validate", "clickstream.yaml").stdout
+        self.assertIn("pipeline 'clickstream' is valid", text)
+        self.assertIn("no SQL", text)
+        said = self.rows("validate", "clickstream.yaml")[0]
+        self.assertEqual((said["valid"], said["owner"], said["sql"]), (True, "data-platform-oncall", []))
+
+    def test_run_names_each_target_that_nothing_writes(self):
+        self.write("clickstream.yaml", CLICKSTREAM)
+        message = self.refused("run", "clickstream.yaml", code=3)
+        self.assertIn("'main.silver.web_events'", message)
+        self.assertIn("'main.gold.sessions_5m'", message)
+        self.assertFalse((self.folder / "caudal-state").exists())
+
+    def test_run_takes_the_sql_beside_it_and_names_what_is_missing(self):
+        self.write("clickstream.yaml", CLICKSTREAM)
+        self.write("clickstream.sql", TABLES.replace("gone", "web_events") + "INSERT INTO web_events SELECT n FROM numbers;")
+        for command in ("run", "validate"):
+            message = self.refused(command, "clickstream.yaml", code=3)
+            self.assertIn("target 'main.gold.sessions_5m' (gold) is written by no query", message)
+            self.assertIn("INSERT INTO `sessions_5m`", message)
+
+    def test_several_sql_files_in_order(self):
+        self.write("p.yaml", "pipeline: p\nowner: me\nsql: [tables.sql, queries/all.sql]\n")
+        self.write("tables.sql", TABLES)
+        self.write("queries/all.sql", "INSERT INTO gone SELECT n FROM numbers;\n")
+        self.assertEqual(self.rows("validate", "p.yaml")[0]["sql"], ["tables.sql", "queries/all.sql"])
+        self.caudal("run", "p.yaml", "--state", "state")
+        self.write("queries/all.sql", "-- one\nINSERT INTO gone SELECT m FROM numbers;\n")
+        message = self.refused("run", "p.yaml", "--state", "state", code=3)
+        self.assertIn("line 2", message)
+        self.assertIn("at queries/all.sql", message)
+        (self.folder / "queries/all.sql").unlink()
+        self.assertIn("there is no file 'queries/all.sql'", self.refused("validate", "p.yaml", code=3))
+
+    def test_both_forms_of_the_example_are_valid(self):
+        for name, sinks in (("pipeline", [["silver", "features"]]), ("two-queries", [["silver"], ["features_latest"]])):
+            said = self.rows("validate", NEOBANK / f"{name}.yaml")[0]
+            self.assertEqual([query["sinks"] for query in said["queries"]], sinks)
+            self.assertEqual(said["watermarks"], {"transactions": 300000})
+
+    def test_explain_with_changelog_modes(self):
+        plan = self.caudal("explain", NEOBANK / "pipeline.yaml", "--changelog").stdout
+        for text in ("== silver+features ==", "Deduplicate", "changelogMode=[I]", "changelogMode=[I,UA"):
+            self.assertIn(text, plan)
+        self.assertNotIn("changelogMode", self.caudal("explain", NEOBANK / "pipeline.yaml").stdout)
+        self.assertEqual([row["query"] for row in self.rows("explain", NEOBANK / "two-queries.yaml")], ["silver", "features_latest"])
+        self.assertIn("Values", self.caudal("explain", "SELECT n + 1 FROM (VALUES (1)) AS t (n)").stdout)
+
+    def test_a_folder_or_nothing_is_no_program(self):
+        self.assertIn("is a folder", self.refused("run", ".", code=3))
+        self.write("empty.sql", "SET 'pipeline.name' = 'x';\n")
+        self.assertIn("has no query to run", self.refused("run", "empty.sql", code=3))
+
+    def test_set_on_the_command_line_is_checked_like_a_statement(self):
+        self.write("job.sql", TABLES + "INSERT INTO gone SELECT n FROM numbers;")
+        for text, said in (("nope=1", "unknown setting 'nope'"), ("table.exec.state.tll=1 h", "did you mean 'table.exec.state.ttl'?"),
+                           ("execution.checkpointing.interval=soon", "'soon'")):
+            self.assertIn(said, self.refused("run", "job.sql", "--set", text, code=3))
+        self.assertIn("is not key=value", self.refused("run", "job.sql", "--set", "nope", code=1))
+        self.caudal("run", "job.sql", "--state", "state", "--set", "pipeline.name=it's mine")
+        self.assertEqual(self.rows("checkpoint", "ls", "--state", "state")[0]["query"], "job/it's mine")
+
+    def test_a_bounded_run_reports_its_fates(self):
+        self.write("job.sql", TABLES + "INSERT INTO gone SELECT n FROM numbers;")
+        report = self.rows("run", "job.sql", "--state", "state")[0]["queries"][0]
+        self.assertEqual((report["rows_read"], report["paths"][0]["rows_unaccounted"]), (5, 0))
+        self.assertIn("5 published", self.caudal("run", "job.sql", "--state", "other").stdout)
+
+
+if __name__ == "__main__":
+    main()
