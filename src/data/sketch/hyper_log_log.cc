@@ -1,5 +1,6 @@
 #include "data/sketch/hyper_log_log.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <algorithm>
@@ -7,6 +8,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+
+#include "data/sketch/ranks.h"
 
 namespace caudal {
 namespace {
@@ -74,8 +77,30 @@ void AppendLittleEndian(uint32_t value, std::string* out) {
   out->append(bytes, 4);
 }
 
-// Entries from which on two lists are merged rather than inserted one into the other.
-constexpr size_t kWorthZipping = 4;
+// What a list of entries starts with: as many as the smallest block of an allocator holds anyway.
+constexpr size_t kFirstEntries = 6;
+
+// The sum of 2^-rank over all ranks but 0, a rank at a time: what Ertl writes, for the rare rank that is too
+// high for RankSum.
+double SumOfHistogram(const uint8_t* ranks) {
+  constexpr double kCount = static_cast<double>(HyperLogLog::kRegisters);
+  int histogram[kMaxRank + 1] = {};
+  for (size_t i = 0; i < HyperLogLog::kRegisters; ++i) ++histogram[ranks[i]];
+  double z = kCount * Tau(1 - histogram[kMaxRank] / kCount);
+  for (int rank = kMaxRank - 1; rank >= 1; --rank) z = 0.5 * (z + histogram[rank]);
+  return z;
+}
+
+// The first of ascending entries that is not below `bound`, without branches to mispredict.
+size_t LowerBound(const uint32_t* entries, size_t count, uint32_t bound) {
+  const uint32_t* from = entries;
+  while (count > 1) {
+    const size_t half = count / 2;
+    from += from[half - 1] < bound ? half : 0;
+    count -= half;
+  }
+  return static_cast<size_t>(from - entries) + (count == 1 && *from < bound ? 1 : 0);
+}
 
 constexpr char kSparseForm = 1;
 constexpr char kDenseForm = 2;
@@ -87,7 +112,7 @@ uint64_t HyperLogLog::Hash(const void* bytes, size_t size) {
 }
 
 void HyperLogLog::Add(uint64_t hash) {
-  if (!dense_) return AddEntry(EntryOf(hash));
+  if (!is_dense_) return AddEntry(EntryOf(hash));
   const uint64_t rest = hash << kPrecision;
   const int rank = (rest == 0 ? 64 - kPrecision : std::countl_zero(rest)) + 1;
   Raise(hash >> (64 - kPrecision), static_cast<uint8_t>(rank));
@@ -95,75 +120,90 @@ void HyperLogLog::Add(uint64_t hash) {
 
 void HyperLogLog::AddEntry(uint32_t entry) {
   const uint32_t prefix = entry >> kRankBits;
-  const auto at = std::lower_bound(sparse_.begin(), sparse_.end(), prefix << kRankBits);
-  if (at != sparse_.end() && *at >> kRankBits == prefix) {
-    *at = std::max(*at, entry);
+  const size_t at = LowerBound(sparse_.data(), sparse_.size(), prefix << kRankBits);
+  if (at < sparse_.size() && sparse_[at] >> kRankBits == prefix) {
+    sparse_[at] = std::max(sparse_[at], entry);
     return;
   }
-  sparse_.insert(at, entry);
+  if (sparse_.capacity() == 0) sparse_.reserve(kFirstEntries);
+  sparse_.insert(sparse_.begin() + static_cast<std::ptrdiff_t>(at), entry);
   if (sparse_.size() > kSparseLimit) MakeDense();
 }
 
 void HyperLogLog::Zip(const std::vector<uint32_t>& other) {
-  if (sparse_.empty()) {
-    sparse_ = other;
-    return;
+  // From the back, in place: each entry of `other` moves what stands behind its place to the end, once.
+  size_t left = sparse_.size();
+  sparse_.resize(left + other.size());
+  uint32_t* entries = sparse_.data();
+  size_t end = sparse_.size();
+  for (size_t i = other.size(); i-- > 0;) {
+    const uint32_t prefix = other[i] >> kRankBits;
+    const size_t at = LowerBound(entries, left, prefix << kRankBits);
+    const bool here = at < left && entries[at] >> kRankBits == prefix;
+    const uint32_t entry = here ? std::max(entries[at], other[i]) : other[i];
+    const size_t behind = left - at - (here ? 1 : 0);
+    end -= behind;
+    std::memmove(entries + end, entries + left - behind, behind * sizeof(uint32_t));
+    entries[--end] = entry;
+    left = at;
   }
-  std::vector<uint32_t> both;
-  both.reserve(sparse_.size() + other.size());
-  auto a = sparse_.begin();
-  auto b = other.begin();
-  while (a != sparse_.end() && b != other.end()) {
-    if (*a >> kRankBits == *b >> kRankBits) {
-      both.push_back(std::max(*a++, *b++));
-    } else {
-      both.push_back(*a < *b ? *a++ : *b++);
-    }
-  }
-  both.insert(both.end(), a, sparse_.end());
-  both.insert(both.end(), b, other.end());
-  sparse_ = std::move(both);
+  // Entries that both had have left a gap.
+  sparse_.erase(sparse_.begin() + static_cast<std::ptrdiff_t>(left),
+                sparse_.begin() + static_cast<std::ptrdiff_t>(end));
   if (sparse_.size() > kSparseLimit) MakeDense();
 }
 
 void HyperLogLog::MakeDense() {
-  dense_ = std::make_unique<uint8_t[]>(kRegisters);
-  for (const uint32_t entry : sparse_) Raise(RegisterOf(entry), RankOf(entry));
+  if (dense_ == nullptr) {
+    dense_ = std::make_unique<uint8_t[]>(kRegisters);
+  } else {
+    std::memset(dense_.get(), 0, kRegisters);
+  }
+  RaiseAll(sparse_);
+  is_dense_ = true;
   std::vector<uint32_t>().swap(sparse_);
 }
 
+void HyperLogLog::RaiseAll(const std::vector<uint32_t>& entries) {
+  for (const uint32_t entry : entries) Raise(RegisterOf(entry), RankOf(entry));
+}
+
 void HyperLogLog::Merge(const HyperLogLog& other) {
-  if (other.dense_) {
-    if (!dense_) MakeDense();
-    uint8_t* to = dense_.get();
-    const uint8_t* from = other.dense_.get();
-    for (size_t i = 0; i < kRegisters; ++i) to[i] = std::max(to[i], from[i]);
-    return;
-  }
-  if (!dense_ && other.sparse_.size() >= kWorthZipping) return Zip(other.sparse_);
-  for (const uint32_t entry : other.sparse_) {
-    if (dense_) {
-      Raise(RegisterOf(entry), RankOf(entry));
-    } else {
-      AddEntry(entry);
-    }
+  if (other.is_dense_ && is_dense_) {
+    RaiseRanks(dense_.get(), other.dense_.get(), kRegisters);
+  } else if (other.is_dense_) {
+    const std::vector<uint32_t> own = std::move(sparse_);
+    Assign(other);
+    RaiseAll(own);
+  } else if (is_dense_) {
+    RaiseAll(other.sparse_);
+  } else {
+    Zip(other.sparse_);
   }
 }
 
+void HyperLogLog::Assign(const HyperLogLog& other) {
+  sparse_ = other.sparse_;
+  is_dense_ = other.is_dense_;
+  if (!is_dense_) return;
+  if (dense_ == nullptr) dense_.reset(new uint8_t[kRegisters]);
+  std::memcpy(dense_.get(), other.dense_.get(), kRegisters);
+}
+
 int64_t HyperLogLog::Estimate() const {
-  if (!dense_) return static_cast<int64_t>(sparse_.size());
+  if (!is_dense_) return static_cast<int64_t>(sparse_.size());
   constexpr double kCount = static_cast<double>(kRegisters);
-  int histogram[kMaxRank + 1] = {};
-  for (size_t i = 0; i < kRegisters; ++i) ++histogram[dense_[i]];
-  double z = kCount * Tau(1 - histogram[kMaxRank] / kCount);
-  for (int rank = kMaxRank - 1; rank >= 1; --rank) z = 0.5 * (z + histogram[rank]);
-  z += kCount * Sigma(histogram[0] / kCount);
+  const RankSum sum = SumRanks(dense_.get(), kRegisters);
+  // Both ways of adding up are exact, hence equal to the last bit.
+  double z = sum.exact ? static_cast<double>(sum.units) / static_cast<double>(uint64_t{1} << RankSum::kUnit)
+                       : SumOfHistogram(dense_.get());
+  z += kCount * Sigma(sum.zeros / kCount);
   constexpr double kAlpha = 0.7213475204444817;  // 1 / (2 ln 2)
   return std::llround(kAlpha * kCount * kCount / z);
 }
 
 void HyperLogLog::Serialize(std::string* out) const {
-  if (dense_) {
+  if (is_dense_) {
     *out += kDenseForm;
     out->append(reinterpret_cast<const char*>(dense_.get()), kRegisters);
     return;
@@ -175,13 +215,14 @@ void HyperLogLog::Serialize(std::string* out) const {
 
 bool HyperLogLog::Deserialize(std::string_view* in) {
   sparse_.clear();
-  dense_.reset();
+  is_dense_ = false;
   if (in->empty()) return false;
   const char form = in->front();
   in->remove_prefix(1);
   if (form == kDenseForm) {
     if (in->size() < kRegisters) return false;
-    dense_ = std::make_unique<uint8_t[]>(kRegisters);
+    if (dense_ == nullptr) dense_.reset(new uint8_t[kRegisters]);
+    is_dense_ = true;
     std::memcpy(dense_.get(), in->data(), kRegisters);
     in->remove_prefix(kRegisters);
     return std::all_of(dense_.get(), dense_.get() + kRegisters,

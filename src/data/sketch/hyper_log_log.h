@@ -28,6 +28,10 @@ class HyperLogLog {
   void Add(uint64_t hash);
   // This becomes the sketch of both sets.
   void Merge(const HyperLogLog& other);
+  // This becomes the same as `other`, in the memory that it has.
+  void Assign(const HyperLogLog& other);
+  // Fetches ahead what Add will look at.
+  void Prefetch() const { __builtin_prefetch(sparse_.data(), 1); }
   int64_t Estimate() const;
 
   size_t bytes() const { return sparse_.capacity() * sizeof(uint32_t) + (dense_ ? kRegisters : 0); }
@@ -40,12 +44,14 @@ class HyperLogLog {
   void AddEntry(uint32_t entry);
   void Zip(const std::vector<uint32_t>& other);  // both sparse
   void MakeDense();
+  void RaiseAll(const std::vector<uint32_t>& entries);
   void Raise(size_t index, uint8_t rank) {
     if (dense_[index] < rank) dense_[index] = rank;
   }
 
   std::vector<uint32_t> sparse_;      // ascending, one for each 25-bit prefix
-  std::unique_ptr<uint8_t[]> dense_;  // kRegisters ranks; null while sparse
+  std::unique_ptr<uint8_t[]> dense_;  // kRegisters ranks; kept by Assign even while not in use
+  bool is_dense_ = false;
 };
 
 }  // namespace caudal

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
+
+#include "data/sketch/ranks.h"
 
 namespace caudal {
 namespace {
@@ -75,6 +78,97 @@ TEST(HyperLogLog, BytesComeBackAndDamageIsSeen) {
   std::string_view strange = "\x03 abc";
   HyperLogLog sketch;
   EXPECT_FALSE(sketch.Deserialize(&strange));
+}
+
+TEST(HyperLogLog, AssignTakesOverEitherForm) {
+  HyperLogLog small, large, copy;
+  for (uint64_t i = 0; i < 20; ++i) small.Add(HashOf(i));
+  for (uint64_t i = 0; i < 2000; ++i) large.Add(HashOf(i));
+  for (const HyperLogLog* from : {&large, &small, &large, &large, &small}) {
+    copy.Assign(*from);
+    std::string expected, bytes;
+    from->Serialize(&expected);
+    copy.Serialize(&bytes);
+    EXPECT_EQ(bytes, expected);
+  }
+}
+
+TEST(HyperLogLog, ListsThatOverlapMergeInPlace) {
+  for (const uint64_t step : {1u, 2u, 3u, 7u}) {
+    HyperLogLog whole, left, right;
+    for (uint64_t i = 0; i < 120; ++i) {
+      whole.Add(HashOf(i));
+      left.Add(HashOf(i));
+      whole.Add(HashOf(i * step));
+      right.Add(HashOf(i * step));
+    }
+    left.Merge(right);
+    std::string expected, merged;
+    whole.Serialize(&expected);
+    left.Serialize(&merged);
+    EXPECT_EQ(merged, expected) << step;
+  }
+}
+
+// Ertl's algorithm 6 as he writes it, a histogram at a time, over the ranks of a dense sketch.
+int64_t EstimateByHistogram(const std::string& ranks) {
+  const double m = static_cast<double>(ranks.size());
+  int histogram[54] = {};
+  for (const char rank : ranks) ++histogram[static_cast<size_t>(rank)];
+  double tau = 0;
+  if (double x = 1 - histogram[53] / m; x != 0 && x != 1) {
+    double y = 1;
+    tau = 1 - x;
+    for (double before = -1; tau != before;) {
+      x = std::sqrt(x);
+      before = tau;
+      y *= 0.5;
+      tau -= (1 - x) * (1 - x) * y;
+    }
+    tau /= 3;
+  }
+  double z = m * tau;
+  for (int rank = 52; rank >= 1; --rank) z = 0.5 * (z + histogram[rank]);
+  double x = histogram[0] / m, sigma = x, y = 1;
+  for (double before = -1; x < 1 && sigma != before;) {
+    x *= x;
+    before = sigma;
+    sigma += x * y;
+    y += y;
+  }
+  return std::llround(0.7213475204444817 * m * m / (z + m * sigma));
+}
+
+TEST(HyperLogLog, EstimateIsThatOfTheHistogramForAnyRanks) {
+  std::mt19937_64 random(7);
+  for (const int highest : {1, 3, 7, 8, 15, 16, 17, 30, 41, 42, 53}) {
+    std::string ranks(HyperLogLog::kRegisters, '\0');
+    for (int round = 0; round < 40; ++round) {
+      for (char& rank : ranks) {
+        if (random() % 8 < 5) continue;
+        const int high = 1 + __builtin_ctzll(random() | uint64_t{1} << 52);
+        rank = static_cast<char>(random() % 50 == 0 ? random() % static_cast<unsigned>(highest + 1)
+                                                    : static_cast<unsigned>(std::min(high, highest)));
+      }
+      const std::string bytes = "\x02" + ranks;
+      std::string_view in = bytes;
+      HyperLogLog sketch;
+      ASSERT_TRUE(sketch.Deserialize(&in));
+      ASSERT_EQ(sketch.Estimate(), EstimateByHistogram(ranks)) << highest;
+    }
+  }
+}
+
+TEST(Ranks, EachBecomesTheHigher) {
+  std::mt19937_64 random(7);
+  std::vector<uint8_t> a(64), b(64), higher(64);
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<uint8_t>(random() % 54);
+    b[i] = static_cast<uint8_t>(random() % 54);
+    higher[i] = std::max(a[i], b[i]);
+  }
+  RaiseRanks(a.data(), b.data(), a.size());
+  EXPECT_EQ(a, higher);
 }
 
 }  // namespace
