@@ -37,6 +37,8 @@ class Aggregator {
   virtual void Retract(char* const* accumulators, std::span<const ColumnPtr> args, RowSet rows) const;
   // `into` becomes the accumulator of both inputs' rows; `from` stays as it is.
   virtual void Merge(char* into, const char* from) const = 0;
+  // `into`, whatever it was, becomes what merging `from` into an initialised one gives.
+  virtual void Assign(char* into, const char* from) const;
   // Appends one result an accumulator.
   virtual void Result(const char* const* accumulators, int32_t count, ColumnBuilder* out) const = 0;
 

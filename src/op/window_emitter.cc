@@ -34,9 +34,11 @@ WindowEmitter::WindowEmitter(const AggregateNode& node, std::vector<Type> key_ty
       accumulators_(accumulators),
       windows_(windows),
       emitted_codec_(ResultWords(output_, key_types_.size(), result_count_)),
-      early_(accumulators, &merged_bytes_) {
+      spare_(accumulators),
+      early_(accumulators, &spare_, &merged_bytes_) {
   const size_t columns = key_types_.size() + result_count_ + window_columns_.size();
   for (size_t i = 0; i < columns; ++i) builders_.emplace_back(output_.fields[i].type, kBatch);
+  for (size_t i = 0; i < result_count_; ++i) fresh_.emplace_back(results()[i].type(), kBatch);
   if (node.early_fire_delay > 0) {
     std::string keys;
     for (const Type& type : key_types_) keys += type.WithNullable(true).ToString() + ",";
@@ -44,45 +46,35 @@ WindowEmitter::WindowEmitter(const AggregateNode& node, std::vector<Type> key_ty
   }
 }
 
-WindowEmitter::~WindowEmitter() {
-  for (size_t i = 0; i < scratch_used_; ++i) accumulators_->Destroy(scratch_[i].get());
-}
-
-char* WindowEmitter::Scratch() {
-  if (scratch_used_ == scratch_.size()) {
-    scratch_.push_back(std::make_unique<char[]>(accumulators_->width()));
-  }
-  char* row = scratch_[scratch_used_++].get();
-  accumulators_->Init(row);
-  return row;
-}
-
 const char* WindowEmitter::MergeDirectly(std::span<const Panes::Pane> panes, int64_t end) {
   const int64_t first = windows_->FirstSlice(end);
   auto from = std::lower_bound(panes.begin(), panes.end(), first,
                                [](const Panes::Pane& pane, int64_t slice) { return pane.slice < slice; });
   const char* only = nullptr;
-  char* merged = nullptr;
+  bool merged = false;
   for (; from != panes.end() && from->slice < end; ++from) {
     if (from->from_end() > end) continue;
     if (only == nullptr) {
       only = from->row;  // one pane needs no merging
       continue;
     }
-    if (merged == nullptr) {
-      merged = Scratch();
-      accumulators_->Merge(merged, only);
+    if (!merged) {
+      if (scratch_ == nullptr) scratch_ = spare_.Take();
+      accumulators_->Assign(scratch_.get(), only);
+      merged = true;
     }
-    accumulators_->Merge(merged, from->row);
+    accumulators_->Merge(scratch_.get(), from->row);
   }
-  return merged != nullptr ? merged : only;
+  return merged ? scratch_.get() : only;
 }
 
 void WindowEmitter::AddRow(const Panes& table, const KeyEntry& entry, int64_t end, const char* row) {
   if (row == nullptr) return;
+  const bool gone = retracting_ && AccumulatorRow::row_count(row) <= 0;
   // A group whose rows were all taken away is none, but an early result of it has to go.
-  if (retracting_ && emitted_ == nullptr && AccumulatorRow::row_count(row) <= 0) return;
-  pairs_.push_back({table.key(entry), entry.hash, end, row});
+  if (gone && emitted_ == nullptr) return;
+  pairs_.push_back({table.key(entry), entry.hash, end, gone});
+  accumulators_->Results(&row, 1, fresh_.data());
 }
 
 void WindowEmitter::Add(const Panes& table, KeyEntry* entry, int64_t end) {
@@ -93,7 +85,7 @@ void WindowEmitter::Add(const Panes& table, KeyEntry* entry, int64_t end) {
   }
   auto* merged = static_cast<MergedPanes*>(Panes::attachment(*entry));
   if (merged == nullptr) {
-    auto made = std::make_unique<MergedPanes>(accumulators_, &merged_bytes_);
+    auto made = std::make_unique<MergedPanes>(accumulators_, &spare_, &merged_bytes_);
     merged = made.get();
     Panes::Attach(entry, std::move(made));
   }
@@ -107,11 +99,7 @@ void WindowEmitter::AddEarly(const Panes& table, KeyEntry* entry, int64_t end) {
   const std::span<const Panes::Pane> panes = table.panes(*entry);
   const char* row =
       panes.size() < kWorthRemembering ? nullptr : early_.Merge(panes, windows_->FirstSlice(end), end);
-  if (row == nullptr) return AddRow(table, *entry, end, MergeDirectly(panes, end));
-  // The next window of the key may change the row.
-  char* copy = Scratch();
-  accumulators_->Merge(copy, row);
-  AddRow(table, *entry, end, copy);
+  AddRow(table, *entry, end, row != nullptr ? row : MergeDirectly(panes, end));
 }
 
 void WindowEmitter::Prefetch(const KeyEntry& entry) {
@@ -147,74 +135,95 @@ Chunk WindowEmitter::Finish(int32_t rows, RowKindsPtr kinds, int64_t clock) {
   return Chunk(std::move(columns), rows, nullptr, std::move(kinds));
 }
 
-void WindowEmitter::FlushOnce(std::span<const Pair> pairs, int64_t clock, Output& out) {
-  for (const Pair& pair : pairs) {
+char* WindowEmitter::FindEmitted(const Pair& pair) const {
+  const KeyEntry* entry = emitted_->Find(pair.key, pair.hash);
+  if (entry == nullptr) return nullptr;
+  const std::span<const Panes::Pane> panes = emitted_->panes(*entry);
+  const auto at = std::lower_bound(panes.begin(), panes.end(), pair.end,
+                                   [](const Panes::Pane& pane, int64_t end) { return pane.slice < end; });
+  return at != panes.end() && at->slice == pair.end ? at->row : nullptr;
+}
+
+void WindowEmitter::EmitOnce(int64_t clock, Output& out) {
+  // The columns of results are the output's own.
+  for (size_t i = 0; i < result_count_; ++i) std::swap(results()[i], fresh_[i]);
+  for (const Pair& pair : pairs_) {
     DecodeKey(pair.key, key_types_, &builders_);
     AppendLabels(pair.end, labels());
   }
-  accumulators_->Results(rows_.data(), static_cast<int32_t>(rows_.size()), results());
-  out.Emit(Finish(static_cast<int32_t>(pairs.size()), nullptr, clock));
+  out.Emit(Finish(static_cast<int32_t>(pairs_.size()), nullptr, clock));
 }
 
-void WindowEmitter::FlushUpdates(std::span<const Pair> pairs, int64_t clock, Output& out) {
-  std::vector<ColumnBuilder> fresh;
-  for (size_t i = 0; i < result_count_; ++i) fresh.emplace_back(results()[i].type(), kBatch);
-  accumulators_->Results(rows_.data(), static_cast<int32_t>(rows_.size()), fresh.data());
-  std::vector<ColumnPtr> columns;
-  for (ColumnBuilder& builder : fresh) columns.push_back(builder.Finish());
-
-  auto kinds = MakeRowKinds();
-  auto emit = [&](RowKind kind, const Pair& pair, std::string_view values) {
+void WindowEmitter::AppendChange(const Pair& pair, size_t at, char* held, bool remember,
+                                 std::vector<RowKind>* kinds) {
+  const std::string_view before = held == nullptr ? std::string_view() : BytesRow::Get(held);
+  auto append = [&](RowKind kind, bool is_new) {
     kinds->push_back(kind);
     DecodeKey(pair.key, key_types_, &builders_);
-    DecodeRowBytes(values, results(), result_count_);
+    if (is_new) {
+      for (size_t i = 0; i < result_count_; ++i) {
+        results()[i].AppendFrom(*columns_[i], static_cast<int32_t>(at));
+      }
+    } else {
+      DecodeRowBytes(before.substr(1), results(), result_count_);
+    }
     AppendLabels(pair.end, labels());
   };
-  std::string now;
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    const Pair& pair = pairs[i];
-    char* held = emitted_->LocateOne(pair.key, pair.hash, pair.end);
-    const std::string_view before = BytesRow::Get(held);
-    now.clear();
-    now.push_back(1);  // so that no result is as empty as "not emitted"
-    AppendRowBytes(columns, static_cast<int32_t>(i), &now);
-    if (retracting_ && AccumulatorRow::row_count(pair.row) <= 0) {
-      if (!before.empty()) emit(RowKind::kDelete, pair, before.substr(1));
-      BytesRow::Set(held, {});
-      continue;
-    }
-    if (before == now) continue;
-    if (before.empty()) {
-      emit(RowKind::kInsert, pair, std::string_view(now).substr(1));
-    } else {
-      if (update_before_) emit(RowKind::kUpdateBefore, pair, before.substr(1));
-      emit(RowKind::kUpdateAfter, pair, std::string_view(now).substr(1));
-    }
-    BytesRow::Set(held, now);
+  if (pair.gone) {
+    if (!before.empty()) append(RowKind::kDelete, false);
+    if (remember) BytesRow::Set(held, {});
+    return;
   }
-  if (kinds->empty()) return;
-  const int32_t rows = static_cast<int32_t>(kinds->size());
-  out.Emit(Finish(rows, std::move(kinds), clock));
+  now_.assign(1, 1);  // so that no result is as empty as "not emitted"
+  if (remember || !before.empty()) AppendRowBytes(columns_, static_cast<int32_t>(at), &now_);
+  if (before == now_) return;
+  if (before.empty()) {
+    append(RowKind::kInsert, true);
+  } else {
+    if (update_before_) append(RowKind::kUpdateBefore, false);
+    append(RowKind::kUpdateAfter, true);
+  }
+  if (remember) BytesRow::Set(held, now_);
 }
 
-void WindowEmitter::Flush(int64_t clock, Output& out) {
+void WindowEmitter::EmitUpdates(bool closing, int64_t clock, Output& out) {
+  columns_.clear();
+  for (ColumnBuilder& builder : fresh_) columns_.push_back(builder.Finish());
   // One key may have had more windows than a chunk has room for.
   for (size_t first = 0; first < pairs_.size(); first += kBatch) {
-    const std::span<const Pair> batch =
-        std::span<const Pair>(pairs_).subspan(first, std::min<size_t>(kBatch, pairs_.size() - first));
-    rows_.clear();
-    for (const Pair& pair : batch) rows_.push_back(pair.row);
-    if (emitted_ != nullptr) {
-      FlushUpdates(batch, clock, out);
-    } else {
-      FlushOnce(batch, clock, out);
+    auto kinds = MakeRowKinds();
+    const size_t end = std::min<size_t>(pairs_.size(), first + kBatch);
+    for (size_t i = first; i < end; ++i) {
+      const Pair& pair = pairs_[i];
+      char* held = closing ? held_[i] : emitted_->LocateOne(pair.key, pair.hash, pair.end);
+      AppendChange(pair, i, held, !closing, kinds.get());
+    }
+    if (kinds->empty()) continue;
+    const int32_t rows = static_cast<int32_t>(kinds->size());
+    out.Emit(Finish(rows, std::move(kinds), clock));
+  }
+}
+
+void WindowEmitter::FlushClosing(int64_t clock, Output& out) {
+  bool once = true;
+  if (emitted_ != nullptr) {
+    held_.clear();
+    for (const Pair& pair : pairs_) {
+      held_.push_back(FindEmitted(pair));
+      once = once && held_.back() == nullptr && !pair.gone;
     }
   }
+  // When the stream is caught up with, most windows close before an early result of them was due.
+  if (once && !pairs_.empty()) EmitOnce(clock, out);
+  if (!once) EmitUpdates(true, clock, out);
+  pairs_.clear();
+}
+
+void WindowEmitter::FlushEarly(int64_t clock, Output& out) {
+  EmitUpdates(false, clock, out);
   pairs_.clear();
   early_.Reset();
   early_entry_ = nullptr;
-  for (size_t i = 0; i < scratch_used_; ++i) accumulators_->Destroy(scratch_[i].get());
-  scratch_used_ = 0;
 }
 
 }  // namespace caudal

@@ -1,7 +1,7 @@
 // WindowEmitter: results of (key, window) pairs into chunks: once, or as updates of what was emitted before.
 //
-// Owned by one WindowedAggregate, whose panes it hangs merged ones on: it outlives them. Add collects, Flush
-// hands on; never more than a chunk in between.
+// Owned by one WindowedAggregate, whose panes it hangs merged ones on: it outlives them. Add computes a
+// result at once, while the merged row is in the nearest cache; FlushClosing and FlushEarly hand on.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,7 @@
 #include "data/schema.h"
 #include "op/row/accumulator_row.h"
 #include "op/row/merged_panes.h"
+#include "op/row/spare_rows.h"
 #include "op/window_slices.h"
 #include "state/bytes_row.h"
 #include "state/panes.h"
@@ -28,10 +29,9 @@ class WindowEmitter {
 
   WindowEmitter(const AggregateNode& node, std::vector<Type> key_types, Schema output,
                 AccumulatorRow* accumulators, WindowSlices* windows);
-  ~WindowEmitter();
+  ~WindowEmitter() { spare_.Give(&scratch_); }
 
-  // Collects the window of the key, unless no pane lies in it. Panes stay unchanged and in place until Flush.
-  // REQUIRES: between two calls of Flush a key comes once.
+  // Collects the window of the key, unless no pane lies in it. Keys stay in place until the flush.
   void Add(const Panes& table, KeyEntry* entry, int64_t end);
   // The same for windows of one key after another, oldest first, which nothing is remembered of.
   void AddEarly(const Panes& table, KeyEntry* entry, int64_t end);
@@ -39,8 +39,9 @@ class WindowEmitter {
   // A pane of the key that may have been merged has changed.
   static void Forget(const KeyEntry& entry);
   bool batch_full() const { return static_cast<int32_t>(pairs_.size()) >= kBatch; }
-  // `clock`: of the rows made.
-  void Flush(int64_t clock, Output& out);
+  // Of windows that close now: what is emitted of them is not remembered. `clock`: of the rows made.
+  void FlushClosing(int64_t clock, Output& out);
+  void FlushEarly(int64_t clock, Output& out);
 
   // Memory of merged panes that hang from keys.
   int64_t merged_bytes() const { return merged_bytes_; }
@@ -52,17 +53,20 @@ class WindowEmitter {
     std::string_view key;
     uint64_t hash;
     int64_t end;
-    const char* row;
+    bool gone;  // the group's rows were all taken away
   };
 
   void AddRow(const Panes& table, const KeyEntry& entry, int64_t end, const char* row);
   // Merges the window's panes one by one; null if there is none.
   const char* MergeDirectly(std::span<const Panes::Pane> panes, int64_t end);
-  // The row to merge a pair's panes into, initialised.
-  char* Scratch();
+  // What was emitted of the pair's window; null if nothing was.
+  char* FindEmitted(const Pair& pair) const;
   void AppendLabels(int64_t end, ColumnBuilder* builders);
-  void FlushOnce(std::span<const Pair> pairs, int64_t clock, Output& out);
-  void FlushUpdates(std::span<const Pair> pairs, int64_t clock, Output& out);
+  // Each pair is emitted for the first and last time.
+  void EmitOnce(int64_t clock, Output& out);
+  void EmitUpdates(bool closing, int64_t clock, Output& out);
+  // A changed pair's rows into builders_; what is emitted now replaces what was in `held`, unless null.
+  void AppendChange(const Pair& pair, size_t at, char* held, bool remember, std::vector<RowKind>* kinds);
   Chunk Finish(int32_t rows, RowKindsPtr kinds, int64_t clock);
   ColumnBuilder* results() { return builders_.data() + key_types_.size(); }
   ColumnBuilder* labels() { return results() + result_count_; }
@@ -80,12 +84,15 @@ class WindowEmitter {
   std::unique_ptr<Panes> emitted_;
 
   std::vector<Pair> pairs_;
+  std::vector<ColumnBuilder> fresh_;  // the pairs' results …
+  std::vector<ColumnPtr> columns_;    // … and, in a flush, as columns
+  std::vector<char*> held_;           // in a flush: what was emitted of each pair
+  std::string now_;
+  SpareRows spare_;
   int64_t merged_bytes_ = 0;
-  MergedPanes early_;  // of early_entry_, up to early_end_
+  MergedPanes early_;  // of early_entry_
   const KeyEntry* early_entry_ = nullptr;
-  std::vector<std::unique_ptr<char[]>> scratch_;  // rows of kBatch pairs, made as needed
-  size_t scratch_used_ = 0;
-  std::vector<const char*> rows_;
+  SpareRows::Row scratch_;               // what MergeDirectly merges into
   std::vector<ColumnBuilder> builders_;  // keys, results, window columns
 };
 

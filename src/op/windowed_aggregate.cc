@@ -88,6 +88,9 @@ void WindowedAggregate::Assign(const Chunk& chunk, Output& out) {
   slices_.clear();
   from_ends_.clear();
   std::vector<uint16_t> late, closed, timeless;
+  // Rows of one slice mostly follow one another.
+  int64_t last_slice = std::numeric_limits<int64_t>::min();
+  int64_t first_end = 0, last_end = 0;
   for (int32_t i = 0; i < rows.count; ++i) {
     const uint16_t row = static_cast<uint16_t>(rows[i]);
     if (time.IsNull(row)) {
@@ -96,9 +99,13 @@ void WindowedAggregate::Assign(const Chunk& chunk, Output& out) {
     }
     const int64_t at = time[row];
     const int64_t slice = windows_->SliceOf(at);
-    const int64_t last_end = windows_->LastEnd(slice);
+    if (slice != last_slice) {
+      last_slice = slice;
+      last_end = windows_->LastEnd(slice);
+      first_end = windows_->FirstEnd(slice);
+    }
     int64_t from_end = Panes::kAllEnds;
-    if (last_end < windows_->FirstEnd(slice)) {
+    if (last_end < first_end) {
       ++*absorbed_;  // between two windows
     } else if (clock[row] >= at && !FirstOpenWindow(slice, clock[row], &from_end)) {
       late.push_back(row);
@@ -191,7 +198,7 @@ bool WindowedAggregate::FireSome(Output& out) {
     if (firing_at_ + kAhead < end) WindowEmitter::Prefetch(*firing_[firing_at_ + kAhead]);
     emitter_->Add(*panes_, firing_[firing_at_], firing_end_);
   }
-  emitter_->Flush(watermark_.event, out);
+  emitter_->FlushClosing(watermark_.event, out);
   return done && firing_at_ == firing_.size();
 }
 
@@ -209,7 +216,7 @@ bool WindowedAggregate::FireEarly(Output& out) {
       next = std::max(next, end);
     }
   }
-  emitter_->Flush(watermark_.event, out);
+  emitter_->FlushEarly(watermark_.event, out);
   return early_at_ == early_.size();
 }
 

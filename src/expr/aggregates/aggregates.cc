@@ -37,6 +37,12 @@ const AggregateFunction kAggregates[] = {
 
 void Aggregator::Retract(char* const*, std::span<const ColumnPtr>, RowSet) const { CHECK(can_retract()); }
 
+void Aggregator::Assign(char* into, const char* from) const {
+  Destroy(into);
+  Init(into);
+  Merge(into, from);
+}
+
 std::span<const AggregateFunction> AggregateFunctions() { return kAggregates; }
 
 const AggregateFunction* FindAggregateFunction(std::string_view name) {

@@ -201,13 +201,26 @@ class ApproxCountDistinct : public OwningAggregator<HyperLogLog> {
   ApproxCountDistinct() : OwningAggregator(Type(TypeId::kBigInt, false)) {}
 
   void Add(char* const* accumulators, std::span<const ColumnPtr> args, RowSet rows) const override {
+    // In blocks: each sketch, then its entries, are on their way while others are hashed.
+    Pending pending[kBlock];
+    size_t count = 0;
     ForEachKey(*args[0], rows, [&](int32_t i, std::string_view key) {
-      make(accumulators[i]).Add(HyperLogLog::Hash(key.data(), key.size()));
+      HyperLogLog& sketch = make(accumulators[i]);
+      __builtin_prefetch(&sketch);
+      pending[count] = {&sketch, HyperLogLog::Hash(key.data(), key.size())};
+      if (++count < kBlock) return;
+      AddPending({pending, count});
+      count = 0;
     });
+    AddPending({pending, count});
   }
   bool can_retract() const override { return false; }
   void Merge(char* into, const char* from) const override {
     if (body(from) != nullptr) make(into).Merge(*body(from));
+  }
+  void Assign(char* into, const char* from) const override {
+    if (body(from) == nullptr) return Destroy(into);
+    make(into).Assign(*body(from));
   }
   void Result(const char* const* accumulators, int32_t count, ColumnBuilder* out) const override {
     for (int32_t i = 0; i < count; ++i) {
@@ -225,6 +238,17 @@ class ApproxCountDistinct : public OwningAggregator<HyperLogLog> {
   }
   Status Decode(std::string_view* in, char* accumulator) const override {
     return make(accumulator).Deserialize(in) ? Status() : DamagedAccumulator();
+  }
+
+ private:
+  static constexpr size_t kBlock = 32;
+  struct Pending {
+    HyperLogLog* sketch;
+    uint64_t hash;
+  };
+  static void AddPending(std::span<const Pending> all) {
+    for (const Pending& pending : all) pending.sketch->Prefetch();
+    for (const Pending& pending : all) pending.sketch->Add(pending.hash);
   }
 };
 

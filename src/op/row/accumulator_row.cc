@@ -113,6 +113,13 @@ void AccumulatorRow::Merge(char* into, const char* from) const {
   }
 }
 
+void AccumulatorRow::Assign(char* into, const char* from) const {
+  std::memcpy(into, from, kCountWidth);
+  for (size_t a = 0; a < aggregators_.size(); ++a) {
+    aggregators_[a]->Assign(into + offsets_[a], from + offsets_[a]);
+  }
+}
+
 void AccumulatorRow::Results(const char* const* rows, int32_t count, ColumnBuilder* builders) {
   for (size_t a = 0; a < aggregators_.size(); ++a) {
     pointers_.clear();

@@ -29,6 +29,8 @@ class AccumulatorRow : public RowCodec {
   // rows[i] takes the chunk's row picked[i], or, by its kind, takes it away. A group may stand there often.
   void Update(char* const* rows, const Chunk& chunk, RowSet picked);
   void Merge(char* into, const char* from) const;
+  // `into`, initialised and of any contents, becomes as `from`.
+  void Assign(char* into, const char* from) const;
   // Appends each group's results to builders[0 …], one a call.
   void Results(const char* const* rows, int32_t count, ColumnBuilder* builders);
   static int64_t row_count(const char* row) {

@@ -32,22 +32,17 @@ PaneSpan BackFrom(PaneSpan panes, int64_t first) {
 
 }  // namespace
 
-MergedPanes::Row MergedPanes::NewRow() const {
-  Row row = std::make_unique<char[]>(rows_->width());
-  rows_->Init(row.get());
-  return row;
-}
-
-void MergedPanes::FreeRow(Row* row) const {
-  if (*row != nullptr) rows_->Destroy(row->get());
-  row->reset();
+void MergedPanes::MergeInto(const char* from, Row* row) const {
+  if (*row != nullptr) return rows_->Merge(row->get(), from);
+  *row = spare_->Take();
+  rows_->Assign(row->get(), from);
 }
 
 void MergedPanes::Reset() {
-  for (Checkpoint& checkpoint : checkpoints_) FreeRow(&checkpoint.row);
+  for (Checkpoint& checkpoint : checkpoints_) spare_->Give(&checkpoint.row);
   checkpoints_.clear();
-  FreeRow(&prefix_);
-  FreeRow(&last_);
+  spare_->Give(&prefix_);
+  spare_->Give(&last_);
   last_valid_ = false;
   middle_ = kNowhere;
   merged_end_ = kNowhere;
@@ -64,11 +59,11 @@ bool MergedPanes::Rebuild(PaneSpan window, int64_t end) {
   merged_end_ = end;
   const int64_t count = static_cast<int64_t>(window.size());
   const int64_t stride = (count + kMostCheckpoints - 1) / kMostCheckpoints;
-  Row merged = NewRow();
+  Row merged;
   int64_t since = 0;
   for (int64_t i = count - 1; i >= 0; --i) {
     const Panes::Pane& pane = window[static_cast<size_t>(i)];
-    rows_->Merge(merged.get(), pane.row);
+    MergeInto(pane.row, &merged);
     ++since;
     // A checkpoint has all panes of its slice.
     if (i > 0 && (since < stride || window[static_cast<size_t>(i - 1)].slice == pane.slice)) continue;
@@ -77,8 +72,7 @@ bool MergedPanes::Rebuild(PaneSpan window, int64_t end) {
     if (i == 0) {
       copy = std::move(merged);
     } else {
-      copy = NewRow();
-      rows_->Merge(copy.get(), merged.get());
+      MergeInto(merged.get(), &copy);
     }
     checkpoints_.push_back({pane.slice, std::move(copy)});
   }
@@ -96,8 +90,7 @@ bool MergedPanes::Advance(PaneSpan window, int64_t end, bool onto_last) {
     if (pane.from_end() > end) return false;
   }
   for (const Panes::Pane& pane : fresh) {
-    if (prefix_ == nullptr) prefix_ = NewRow();
-    rows_->Merge(prefix_.get(), pane.row);
+    MergeInto(pane.row, &prefix_);
     if (onto_last) rows_->Merge(last_.get(), pane.row);
   }
   merged_end_ = end;
@@ -106,7 +99,7 @@ bool MergedPanes::Advance(PaneSpan window, int64_t end, bool onto_last) {
 
 const char* MergedPanes::Compose(PaneSpan window, int64_t first) {
   while (!checkpoints_.empty() && checkpoints_.back().slice < first) {
-    FreeRow(&checkpoints_.back().row);
+    spare_->Give(&checkpoints_.back().row);
     checkpoints_.pop_back();
   }
   const int64_t checked = checkpoints_.empty() ? middle_ : checkpoints_.back().slice;
@@ -122,11 +115,10 @@ const char* MergedPanes::Compose(PaneSpan window, int64_t first) {
   if (prefix_ != nullptr) part(prefix_.get());
   if (parts == 1) return only;
 
-  FreeRow(&last_);
-  last_ = NewRow();
-  for (const Panes::Pane& pane : head) rows_->Merge(last_.get(), pane.row);
-  if (!checkpoints_.empty()) rows_->Merge(last_.get(), checkpoints_.back().row.get());
-  if (prefix_ != nullptr) rows_->Merge(last_.get(), prefix_.get());
+  spare_->Give(&last_);
+  for (const Panes::Pane& pane : head) MergeInto(pane.row, &last_);
+  if (!checkpoints_.empty()) MergeInto(checkpoints_.back().row.get(), &last_);
+  if (prefix_ != nullptr) MergeInto(prefix_.get(), &last_);
   last_valid_ = true;
   return last_.get();
 }

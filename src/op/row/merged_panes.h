@@ -11,14 +11,16 @@
 #include <vector>
 
 #include "op/row/accumulator_row.h"
+#include "op/row/spare_rows.h"
 #include "state/panes.h"
 
 namespace caudal {
 
 class MergedPanes : public PaneAttachment {
  public:
-  // `rows` and `held_bytes`, which it keeps informed of its own share, outlive it.
-  MergedPanes(const AccumulatorRow* rows, int64_t* held_bytes) : rows_(rows), held_bytes_(held_bytes) {}
+  // All outlive it; `held_bytes` is kept informed of its own share.
+  MergedPanes(const AccumulatorRow* rows, SpareRows* spare, int64_t* held_bytes)
+      : rows_(rows), spare_(spare), held_bytes_(held_bytes) {}
   ~MergedPanes() override { Reset(); }
 
   // The merged panes of the slices [first, end): a row that is valid until the next call, or null when there
@@ -36,20 +38,21 @@ class MergedPanes : public PaneAttachment {
   static constexpr int64_t kNowhere = std::numeric_limits<int64_t>::min();
   static constexpr int64_t kMostCheckpoints = 16;
 
-  using Row = std::unique_ptr<char[]>;
+  using Row = SpareRows::Row;
   struct Checkpoint {
     int64_t slice;  // the row merges the slices [slice, middle_)
     Row row;
   };
 
-  Row NewRow() const;
-  void FreeRow(Row* row) const;
+  // Merges into the row, which is made of the first pane if it is null.
+  void MergeInto(const char* from, Row* row) const;
   // False if a pane does not count for a window with that end.
   bool Rebuild(std::span<const Panes::Pane> window, int64_t end);
   bool Advance(std::span<const Panes::Pane> window, int64_t end, bool onto_last);
   const char* Compose(std::span<const Panes::Pane> window, int64_t first);
 
   const AccumulatorRow* rows_;
+  SpareRows* spare_;
   int64_t* held_bytes_;
   int64_t own_bytes_ = 0;  // as estimated by the last Rebuild
   int64_t middle_ = kNowhere;
