@@ -129,6 +129,31 @@ struct KeyColumn {
   const StringView* strings = nullptr;
 };
 
+// A string of up to 12 bytes without a zero byte: both copies are of a fixed size. False if it is another.
+// REQUIRES: 32 bytes at `at`.
+inline bool PutShortString(char** at, const StringView& text) {
+  const uint32_t size = text.size();
+  if (size > StringView::kInline) return false;
+  uint64_t head;
+  uint32_t tail;
+  std::memcpy(&head, text.data(), sizeof(head));
+  std::memcpy(&tail, text.data() + sizeof(head), sizeof(tail));
+  // Bytes beyond the text are zero and the only ones that may be.
+  const uint64_t unused_head = size < 8 ? ~uint64_t{0} << (8 * size) : 0;
+  const uint32_t unused_tail = static_cast<uint32_t>(~uint64_t{0} << (size < 8 ? 0 : 8 * (size - 8)));
+  constexpr uint64_t kOnes = 0x0101010101010101u;
+  const uint64_t a = head | unused_head;
+  const uint64_t b = tail | unused_tail | uint64_t{0xffffffff} << 32;
+  if (((((a - kOnes) & ~a) | ((b - kOnes) & ~b)) & kOnes << 7) != 0) return false;
+  char* to = *at;
+  *to = kValueTag;
+  std::memcpy(to + 1, &head, sizeof(head));
+  std::memcpy(to + 9, &tail, sizeof(tail));
+  std::memset(to + 1 + size, 0, 2);
+  *at = to + 1 + size + 2;
+  return true;
+}
+
 // Writes a value that is not nested. REQUIRES: Bound(row) bytes at `at`.
 char* PutFlat(const KeyColumn& column, int32_t row, char* at) {
   if (column.nulls && column.column->IsNull(row)) {
@@ -136,7 +161,9 @@ char* PutFlat(const KeyColumn& column, int32_t row, char* at) {
     return at + 1;
   }
   if (column.physical == Physical::kString) {
-    return PutString(at, column.string(row).view(), column.may_be_uuid);
+    const StringView text = column.string(row);
+    if (PutShortString(&at, text)) return at;
+    return PutString(at, text.view(), column.may_be_uuid);
   }
   *at++ = kValueTag;
   switch (column.physical) {

@@ -57,6 +57,8 @@ class TimeColumn {
   bool IsNull(int32_t row) const { return view_.IsNull(row); }
   int64_t operator[](int32_t row) const {
     const int64_t ticks = view_[row];
+    // TIMESTAMP(3) is stored in µs: a division by a constant is a multiplication.
+    if (ticks_per_milli_ == 1000) return ticks / 1000 - (ticks % 1000 < 0 ? 1 : 0);
     return ticks / ticks_per_milli_ - (ticks % ticks_per_milli_ < 0 ? 1 : 0);
   }
 

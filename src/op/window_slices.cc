@@ -26,7 +26,12 @@ WindowSlices::WindowSlices(const WindowSpec& window, TimeZone zone)
 int64_t WindowSlices::SliceOf(int64_t utc_millis) {
   int64_t wall = utc_millis;
   if (local_) wall += int64_t{zone_.OffsetAt(FloorDiv(utc_millis, 1000))} * 1000;
-  return FloorDiv(wall - offset_, width_);
+  // Most rows lie in the slice of the row before: then no division.
+  const int64_t since = wall - last_from_;
+  if (since >= 0 && since < width_) return last_slice_;
+  last_slice_ = FloorDiv(wall - offset_, width_);
+  last_from_ = last_slice_ * width_ + offset_;
+  return last_slice_;
 }
 
 int64_t WindowSlices::LastEnd(int64_t slice) const {

@@ -49,6 +49,9 @@ class WindowSlices {
   int64_t width_;
   int64_t per_window_;
   int64_t per_slide_;
+  // The slice asked for last, and where it begins; slice 0 at first.
+  int64_t last_slice_ = 0;
+  int64_t last_from_ = offset_;
 };
 
 }  // namespace caudal

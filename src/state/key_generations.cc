@@ -14,8 +14,12 @@ constexpr int64_t kPerRetain = 4;             // generations that `retain` is di
 constexpr size_t kMostGenerations = 8;        // from then on the nearest one takes what would open another
 constexpr int64_t kReach = int64_t{1} << 31;  // how far from a generation's opening time its keys may lie
 constexpr int64_t kFirstSegment = 8192;
-constexpr int64_t kGrowth = 8;
-constexpr int32_t kAhead = 16;  // rows whose lines are fetched before they are looked at
+// What a generation opens when its first segment was too small: much if nothing was known of its size, a
+// little if another generation had told it, since memory is taken for all of it.
+constexpr int64_t kGrowthUnknown = 8;
+constexpr int64_t kSlack = 16;  // a generation may be larger than the last by a part of that many
+constexpr int32_t kBlock = 32;  // rows whose lines are fetched before they are looked at
+constexpr size_t kLastBit = 63;
 
 int64_t SaturatingAdd(int64_t a, int64_t b) {
   int64_t sum;
@@ -43,16 +47,48 @@ KeyGenerations::KeyGenerations(std::string name, std::string key_types, int64_t 
       retain_(retain),
       width_(std::clamp<int64_t>((retain - 1) / kPerRetain + 1, 1, kReach)) {}
 
-bool KeyGenerations::Known(std::string_view key, uint64_t hash, int64_t clock) const {
-  for (const KeySegment* segment : segments_) {
-    int64_t time;
-    if (segment->MayContain(hash) && segment->Find(key, hash, &time) && clock < SaturatingAdd(time, retain_))
-      return true;
+bool KeyGenerations::KnownTo(const KeySegment& segment, std::string_view key, uint64_t hash,
+                             int64_t clock) const {
+  int64_t time;
+  return segment.Find(key, hash, &time) && clock < SaturatingAdd(time, retain_);
+}
+
+bool KeyGenerations::Known(uint64_t hits, std::string_view key, uint64_t hash, int64_t clock) const {
+  for (; hits != 0; hits &= hits - 1) {
+    const size_t bit = static_cast<size_t>(__builtin_ctzll(hits));
+    const size_t end = bit == kLastBit ? segments_.size() : bit + 1;
+    for (size_t s = bit; s < end; ++s) {
+      if (KnownTo(*segments_[s], key, hash, clock)) return true;
+    }
   }
   return false;
 }
 
+void KeyGenerations::LookAhead(const RowKeys& keys, int32_t first, int32_t end, uint64_t* hits) const {
+  // A segment at a time, so that many rows' filter words are on their way together.
+  std::fill(hits, hits + (end - first), 0);
+  for (size_t s = 0; s < segments_.size(); ++s) {
+    const KeySegment& segment = *segments_[s];
+    const size_t bit = std::min(s, kLastBit);
+    for (int32_t i = first; i < end; ++i) {
+      hits[i - first] |= uint64_t{segment.MayContain(keys.hash(i))} << bit;
+    }
+  }
+  // Most keys are new and go where the last one went; few of the others are in more than one segment.
+  for (int32_t i = first; i < end; ++i) {
+    if (last_inserted_ != nullptr) last_inserted_->Prefetch(keys.hash(i));
+    const uint64_t hit = hits[i - first];
+    if (hit != 0) segments_[static_cast<size_t>(__builtin_ctzll(hit))]->Prefetch(keys.hash(i));
+  }
+}
+
 KeyGenerations::Generation* KeyGenerations::GenerationFor(int64_t time) {
+  if (last_generation_ < generations_.size()) {
+    Generation& last = generations_[last_generation_];
+    const int64_t since =
+        time - (last.base + kReach);  // its opening time; most keys come to where the last did
+    if (since >= 0 && since < width_) return &last;
+  }
   const int64_t number = FloorDivide(time, width_);
   Generation* nearest = nullptr;
   for (Generation& generation : generations_) {
@@ -66,21 +102,35 @@ KeyGenerations::Generation* KeyGenerations::GenerationFor(int64_t time) {
   return &generations_.emplace_back(Generation{number, number * width_ - kReach, time, {}});
 }
 
+KeySegment* KeyGenerations::AddSegment(Generation* generation) {
+  // What other generations have tells how many keys to expect.
+  int64_t expected = last_size_;
+  int64_t own = 0;
+  for (const Generation& other : generations_) {
+    int64_t size = 0;
+    for (const auto& segment : other.segments) size += segment->size();
+    if (&other == generation) {
+      own = size;
+    } else {
+      expected = std::max(expected, size);
+    }
+  }
+  int64_t keys = std::max(kFirstSegment, expected + expected / kSlack);
+  if (own > 0) {
+    keys = own >= 2 * expected ? kGrowthUnknown * generation->segments.back()->size()
+                               : std::max(kFirstSegment, own / 4);
+  }
+  generation->segments.push_back(std::make_unique<KeySegment>(keys, generation->base));
+  segments_.push_back(generation->segments.back().get());
+  return segments_.back();
+}
+
 void KeyGenerations::Insert(std::string_view key, uint64_t hash, int64_t time) {
   Generation* generation = GenerationFor(time);
-  if (generation->segments.empty() || generation->segments.back()->full()) {
-    // A first segment for as many keys as another generation has, then ever larger ones.
-    int64_t keys = std::max(kFirstSegment, last_size_ + last_size_ / 8);
-    for (const Generation& other : generations_) {
-      int64_t size = 0;
-      for (const auto& segment : other.segments) size += segment->size();
-      keys = std::max(keys, size + size / 8);
-    }
-    if (!generation->segments.empty()) keys = std::max(keys, kGrowth * generation->segments.back()->size());
-    generation->segments.push_back(std::make_unique<KeySegment>(keys, generation->base));
-    segments_.insert(segments_.begin(), generation->segments.back().get());
-  }
-  last_inserted_ = generation->segments.back().get();
+  last_generation_ = static_cast<size_t>(generation - generations_.data());
+  last_inserted_ = generation->segments.empty() || generation->segments.back()->full()
+                       ? AddSegment(generation)
+                       : generation->segments.back().get();
   last_inserted_->Insert(key, hash, time);
   generation->latest = std::max(generation->latest, time);
   ++rows_;
@@ -90,22 +140,29 @@ void KeyGenerations::Remember(const RowKeys& keys, std::span<const int64_t> time
                               std::span<const int64_t> clocks, std::vector<uint8_t>* is_new) {
   const int32_t count = keys.size();
   is_new->resize(static_cast<size_t>(count));
-  for (int32_t block = 0; block < count; block += kAhead) {
-    const int32_t end = std::min(block + kAhead, count);
-    for (const KeySegment* segment : segments_) {
-      for (int32_t i = block; i < end; ++i) segment->PrefetchFilter(keys.hash(i));
-    }
-    // Most keys are new and go where the last one went.
-    for (int32_t i = block; last_inserted_ != nullptr && i < end; ++i) last_inserted_->Prefetch(keys.hash(i));
+  uint64_t hits[kBlock];
+  for (int32_t block = 0; block < count; block += kBlock) {
+    const int32_t end = std::min(block + kBlock, count);
+    LookAhead(keys, block, end, hits);
+    KeySegment* written[kBlock];  // segments that have got keys since then
+    int32_t written_count = 0;
     for (int32_t i = block; i < end; ++i) {
       const size_t at = static_cast<size_t>(i);
-      const bool fresh = !Known(keys.key(i), keys.hash(i), clocks[at]);
-      (*is_new)[at] = fresh;
-      if (!fresh) continue;
-      Insert(keys.key(i), keys.hash(i), times[at]);
+      const std::string_view key = keys.key(i);
+      const uint64_t hash = keys.hash(i);
+      bool known = Known(hits[i - block], key, hash, clocks[at]);
+      for (int32_t w = 0; !known && w < written_count; ++w) {
+        known = written[w]->MayContain(hash) && KnownTo(*written[w], key, hash, clocks[at]);
+      }
+      (*is_new)[at] = !known;
+      if (known) continue;
+      Insert(key, hash, times[at]);
+      if (std::find(written, written + written_count, last_inserted_) == written + written_count) {
+        written[written_count++] = last_inserted_;
+      }
       if (!tracking_) continue;
       if (changes_.empty()) PutHeader(&changes_);
-      PutEntry(keys.key(i), times[at], &changes_);
+      PutEntry(key, times[at], &changes_);
     }
   }
 }
@@ -121,6 +178,7 @@ void KeyGenerations::Expire(const Watermark& watermark) {
       std::erase(segments_, segment.get());
     }
     last_inserted_ = nullptr;
+    last_generation_ = generations_.size();
     rows_ -= last_size_;
     generations_.erase(generations_.begin() + static_cast<std::ptrdiff_t>(g));
     return;

@@ -47,7 +47,11 @@ class KeyGenerations : public StateTable {
     std::vector<std::unique_ptr<KeySegment>> segments;
   };
 
-  bool Known(std::string_view key, uint64_t hash, int64_t clock) const;
+  // `hits`: bit s is set if segments_[s] may hold the key, the last bit if any from there on may.
+  bool Known(uint64_t hits, std::string_view key, uint64_t hash, int64_t clock) const;
+  bool KnownTo(const KeySegment& segment, std::string_view key, uint64_t hash, int64_t clock) const;
+  void LookAhead(const RowKeys& keys, int32_t first, int32_t end, uint64_t* hits) const;
+  KeySegment* AddSegment(Generation* generation);
   void Insert(std::string_view key, uint64_t hash, int64_t time);
   Generation* GenerationFor(int64_t time);
   Status RestoreSegment(std::string_view segment, KeyGroupRange groups);
@@ -57,7 +61,8 @@ class KeyGenerations : public StateTable {
   int64_t retain_;
   int64_t width_;
   std::vector<Generation> generations_;
-  std::vector<KeySegment*> segments_;  // of all generations, newest generation first
+  std::vector<KeySegment*> segments_;  // of all generations, the one made last at the end
+  size_t last_generation_ = 0;         // index of the one that took the last key
   KeySegment* last_inserted_ = nullptr;
   int64_t rows_ = 0;
   int64_t last_size_ = 0;  // of the generation dropped last: what to expect of the next

@@ -71,8 +71,13 @@ char* Panes::AddPane(KeyEntry* entry, uint32_t at, int64_t slice, int64_t from_e
 
 char* Panes::PaneFor(KeyEntry* entry, int64_t slice, int64_t from_end) {
   const Run* run = reinterpret_cast<const Run*>(entry->row());
-  // From the end, where the newest slices are.
+  // From the end, where the newest slices are; where they follow one another, at once from where it stands.
   uint32_t at = run->size;
+  if (at > 0 && run->panes[at - 1].slice > slice) {
+    const int64_t before_last = run->panes[at - 1].slice - slice;
+    if (before_last < int64_t{at}) at -= static_cast<uint32_t>(before_last);
+    while (at < run->size && run->panes[at].slice <= slice) ++at;
+  }
   for (; at > 0 && run->panes[at - 1].slice >= slice; --at) {
     const Pane& pane = run->panes[at - 1];
     if (pane.slice == slice && HeaderOf(pane.row)->from_end == from_end) return pane.row;
