@@ -41,10 +41,10 @@ class CliCase(unittest.TestCase):
         path.write_text(text)
         return name
 
-    def caudal(self, *arguments, code=0, stdin="", timeout=60):
+    def caudal(self, *arguments, code=0, stdin="", timeout=60, environment=None):
         """What it printed; fails unless it ended with `code`."""
         result = subprocess.run([self.caudal_path, *map(str, arguments)], cwd=self.folder, input=stdin, capture_output=True,
-                                text=True, timeout=timeout)
+                                text=True, timeout=timeout, env={**os.environ, **(environment or {})})
         self.assertEqual(result.returncode, code, f"{arguments}\n{result.stderr}{result.stdout}")
         return result
 

@@ -142,6 +142,16 @@ class Observe(CliCase):
         self.wait_for(lambda: self.rows("checkpoint", "trigger", "--state", "state") and "event=commit" in self.log(), "a commit")
         self.caudal("stop", "--state", "state")
 
+    def test_crashes_without_a_commit_end_with_5(self):
+        self.feed("a.ndjson", 0, 10)
+        faults = {"CAUDAL_FAULT": ";".join(["manifest_before:crash"] * 6)}
+        message = self.refused("run", "job.sql", "--state", "state", "--until-idle", "500 ms", code=5, environment=faults)
+        self.assertIn("error[internal]: the engine", message)
+        self.assertEqual(self.log().count("event=restart"), 5)
+        self.assertFalse(list((self.folder / "out").glob("[!.]*")))
+        self.caudal("run", "job.sql", "--state", "state", "--until-idle", "500 ms")
+        self.assertEqual(self.written(), list(range(10)))
+
     def test_progress_on_a_terminal(self):
         self.feed("a.ndjson", 0, 1000)
         text = self.on_terminal("run", "job.sql", "--state", "state", "--until-idle", "500 ms", out=False)
