@@ -23,6 +23,7 @@ class Usage(CliCase):
         self.assertEqual(listed, {command.split()[0] for command in COMMANDS})
         for command in COMMANDS:
             self.assertIn("Examples:", self.help_of(command), command)
+            self.assertIn("--json", self.help_of(command), command)
 
     def test_every_example_would_be_taken(self):
         for command in COMMANDS:

@@ -23,7 +23,7 @@ using Action = std::function<int(Console&)>;
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
                      const std::string& examples) {
   CLI::App* command = app.add_subcommand(name, what);
-  command->footer("Examples:\n" + examples);
+  command->footer("With --json results and errors are JSON, an object a line.\n\nExamples:\n" + examples);
   return command;
 }
 
