@@ -145,8 +145,8 @@ class Observe(CliCase):
     def test_crashes_without_a_commit_end_with_5(self):
         self.feed("a.ndjson", 0, 10)
         faults = {"CAUDAL_FAULT": ";".join(["manifest_before:crash"] * 6)}
-        message = self.refused("run", "job.sql", "--state", "state", "--until-idle", "500 ms", code=5, environment=faults)
-        self.assertIn("error[internal]: the engine", message)
+        said = self.caudal("run", "job.sql", "--state", "state", "--until-idle", "500 ms", code=5, environment=faults).stderr
+        self.assertIn("\nerror[internal]: the engine", said)
         self.assertEqual(self.log().count("event=restart"), 5)
         self.assertFalse(list((self.folder / "out").glob("[!.]*")))
         self.caudal("run", "job.sql", "--state", "state", "--until-idle", "500 ms")
