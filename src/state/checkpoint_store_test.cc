@@ -88,6 +88,7 @@ TEST_F(CheckpointStoreTest, AnAbandonedNumberIsTakenBeforeTheNext) {
   EXPECT_TRUE((*manifests)[1].closed);
 }
 
+// KF-46: an empty or cut checkpoint.
 TEST_F(CheckpointStoreTest, DamageFallsBackToTheOneBefore) {
   auto store = Open();
   ASSERT_TRUE(store->Restore().ok());
@@ -106,6 +107,7 @@ TEST_F(CheckpointStoreTest, DamageFallsBackToTheOneBefore) {
   EXPECT_EQ(Open()->Restore().status().domain(), Domain::kData);
 }
 
+// KF-45: two queries on one checkpoint folder.
 TEST_F(CheckpointStoreTest, RefusesAnotherQuerysFolder) {
   Open();
   const auto other = CheckpointStore::Open(&env_, &files_, "state", "p/other");

@@ -49,6 +49,7 @@ Result<FileTableOptions> FileTableOptions::From(const Table& table) {
   ASSIGN_OR_RETURN(options.max_open_files, ParseCount(table, "caudal.sink.max-open-files", "32", kMostFiles));
   options.default_partition = table.option("partition.default-name", kDefaultPartitionName);
   ASSIGN_OR_RETURN(options.rolling_bytes, ParseBytes(table.option("sink.rolling-policy.file-size", "128MB")));
+  ASSIGN_OR_RETURN(options.buffer_bytes, ParseBytes(table.option("caudal.sink.buffer-size", "64MB")));
   options.parquet_compression = table.option("parquet.compression", "ZSTD");
   return options;
 }

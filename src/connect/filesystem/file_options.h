@@ -19,6 +19,7 @@ struct FileTableOptions {
   std::string default_partition;
   int64_t rolling_bytes = 0;
   int max_open_files = 0;
+  int64_t buffer_bytes = 0;  // of rows that wait in memory for their partition's file
   std::string parquet_compression;
 
   static Result<FileTableOptions> From(const Table& table);

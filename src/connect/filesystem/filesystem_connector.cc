@@ -22,7 +22,9 @@ constexpr OptionSpec kOptions[] = {
      "the folder of NULL and the empty text"},
     {"sink.rolling-policy.file-size", Kind::kBytes, "128MB", "a file is ended when it is so large"},
     {"caudal.sink.max-open-files", Kind::kInteger, "32",
-     "files that a task writes at once; beyond, the least used one is ended"},
+     "files that a task writes at once; rows of further partitions wait in memory"},
+    {"caudal.sink.buffer-size", Kind::kBytes, "64MB",
+     "how much of a task may wait so; beyond, its largest partitions are written"},
 };
 
 }  // namespace

@@ -24,6 +24,8 @@ struct FileSinkPlan {
   int64_t generation = 0;
 
   std::string hidden_prefix() const { return ".caudal-" + query + "-" + query_hash + "-"; }
+  // `folder`: of the partition, relative.
+  std::string HiddenPath(const std::string& folder, int task, int64_t number) const;
 };
 
 class FileSink : public Sink {

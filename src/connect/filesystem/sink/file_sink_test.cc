@@ -3,11 +3,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "base/fault_point.h"
 #include "connect/filesystem/filesystem_connector.h"
 #include "data/column_builder.h"
+#include "data/value.h"
 #include "format/parquet_reader.h"
 
 namespace caudal {
@@ -194,6 +196,158 @@ TEST_F(FilesystemSinkTest, ParquetRollsKeepsFewFilesOpenAndCountsFromTheFooters)
   ASSERT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(ParquetRows(), 240'000);
   EXPECT_GT(Files().size(), 6u);
+}
+
+// KF-57: a file for every row or two, open until the epoch, when the rows of many partitions alternate.
+TEST_F(FilesystemSinkTest, Kf57ManyPartitionsCostOneFileEachAndBoundedMemory) {
+  table_.columns[0].type = Type(TypeId::kBigInt);
+  constexpr int kPartitions = 64, kChunks = 8;
+  for (const char* format : {"parquet", "json"}) {
+    for (const char* buffer : {"64MB", "256kb"}) {
+      table_.options["format"] = format;
+      table_.options["path"] = folder_ + "/out/" + format + buffer;
+      table_.options["caudal.sink.buffer-size"] = buffer;
+      const bool tight = std::string(buffer) == "256kb";
+      if (tight && std::string(format) == "json") continue;
+      auto sink = MakeSink();
+      auto writer = std::move(sink->MakeWriter(0)).value();
+      const size_t before = Files().size();
+      for (int i = 0; i < kChunks; ++i) {
+        ColumnBuilder hour(Type(TypeId::kBigInt)), a(Type(TypeId::kBigInt)), s(Type::String());
+        for (int64_t row = int64_t{i} * 4096; row < (i + 1) * 4096; ++row) {
+          hour.Append<int64_t>(row % kPartitions);
+          a.Append<int64_t>(row);
+          s.AppendString("a text that is no longer short " + std::to_string(row));
+        }
+        ASSERT_TRUE(writer->Write(Chunk({hour.Finish(), a.Finish(), s.Finish()}, 4096), rejects_).ok());
+        // What waits, what is being written, a chunk, and the 32 open files.
+        if (tight) {
+          EXPECT_LT(writer->buffered_bytes(), 4 << 20);
+        }
+      }
+      auto sealed = std::move(writer->Seal({1, 1})).value();
+      auto committable = sealed->Prepare();
+      ASSERT_TRUE(committable.ok()) << committable.status().ToString();
+      EXPECT_EQ(committable->rows_added, kChunks * 4096);
+      const size_t files = Files().size() - before;
+      if (tight) {
+        EXPECT_LT(files, 10u * kPartitions) << format;
+      } else {
+        EXPECT_EQ(files, static_cast<size_t>(kPartitions)) << format;
+      }
+      auto committer = std::move(sink->MakeCommitter()).value();
+      ASSERT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+    }
+  }
+  EXPECT_GT(
+      Text("json64MB/hour=63/" +
+           std::filesystem::directory_iterator(folder_ + "/out/json64MB/hour=63")->path().filename().string())
+          .size(),
+      100u * 50);
+}
+
+// KF-33: partitions before 1970. KF-34: odd characters and NULL.
+TEST_F(FilesystemSinkTest, Kf33Kf34PartitionsOfOldTimesAndOddTextsAreTheirOwnAndReadBack) {
+  TableColumn day = table_.columns[0], text = table_.columns[0];
+  day.name = "day";
+  day.type = Type(TypeId::kDate);
+  text.name = "my#text";
+  text.type = Type::String();
+  table_.columns = {table_.columns[1], day, text};
+  table_.partition_keys = {1, 2};
+  const std::vector<std::string> texts = {"a/b", "null", "../x", "\xC3\xA9", "( )", "my+text", "a=b%2F"};
+  ColumnBuilder a(Type(TypeId::kBigInt)), days(day.type), names(text.type);
+  for (size_t i = 0; i < texts.size() + 2; ++i) {
+    a.Append<int64_t>(static_cast<int64_t>(i));
+    days.Append<int32_t>(-static_cast<int32_t>(i));
+    if (i < texts.size()) names.AppendString(texts[i]);
+  }
+  names.AppendString("");
+  names.AppendNull();
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  const int rows = static_cast<int>(texts.size()) + 2;
+  ASSERT_TRUE(writer->Write(Chunk({a.Finish(), days.Finish(), names.Finish()}, rows), rejects_).ok());
+  auto committable = std::move(writer->Seal({1, 1})).value()->Prepare();
+  ASSERT_TRUE(committable.ok()) << committable.status().ToString();
+  auto committer = std::move(sink->MakeCommitter()).value();
+  ASSERT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(Files().size(), static_cast<size_t>(rows));
+  EXPECT_THAT(Files()[0], HasSubstr("day=1969-12-24/my%23text=__DEFAULT_PARTITION__/"));
+
+  ReadRequest request;
+  for (int i = 0; i < 3; ++i) {
+    const TableColumn& column = table_.columns[static_cast<size_t>(i)];
+    request.schema.fields.push_back({column.name, column.type});
+    request.columns.push_back(i);
+  }
+  auto source = std::move(connector_.MakeSource(table_, request, {})).value();
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  std::map<int64_t, std::vector<Value>> read;
+  for (int i = 0; i < 1'000'000; ++i) {
+    auto poll = reader->Next();
+    ASSERT_TRUE(poll.ok()) << poll.status().ToString();
+    if (std::holds_alternative<Finished>(*poll)) break;
+    const SourceRows* got = std::get_if<SourceRows>(&*poll);
+    if (got == nullptr) continue;
+    for (int32_t row = 0; row < got->chunk.size(); ++row) {
+      read[std::get<int64_t>(ValueAt(*got->chunk.column(0), row).data)] = {
+          ValueAt(*got->chunk.column(1), row), ValueAt(*got->chunk.column(2), row)};
+    }
+  }
+  ASSERT_EQ(read.size(), static_cast<size_t>(rows));
+  for (const auto& [number, values] : read) {
+    EXPECT_EQ(values[0], Value(-number));
+    const size_t i = static_cast<size_t>(number);
+    // The empty text has no folder of its own, as in Flink and Hive.
+    EXPECT_EQ(values[1], i < texts.size() ? Value(texts[i]) : Value());
+  }
+}
+
+TEST_F(FilesystemSinkTest, RowsThatWaitForTheirFileOutliveAFullDisk) {
+  table_.options["format"] = "parquet";
+  table_.options["caudal.sink.max-open-files"] = "2";
+  table_.options["caudal.sink.buffer-size"] = "64kb";
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  Faults::Arm(FaultPoint::disk_write, FaultAction::kError, 3, 1'000'000);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(writer->Write(Rows(i * 4000, 4000, 50), rejects_).ok());
+  auto sealed = std::move(writer->Seal({1, 1})).value();
+  EXPECT_FALSE(sealed->Prepare().ok());
+  EXPECT_FALSE(sealed->Prepare().ok());
+  Faults::Disarm();
+  auto committable = sealed->Prepare();
+  ASSERT_TRUE(committable.ok()) << committable.status().ToString();
+  EXPECT_EQ(committable->rows_added, 80'000);
+  // A later epoch may ask again.
+  EXPECT_EQ(sealed->Prepare()->payload, committable->payload);
+  auto committer = std::move(sink->MakeCommitter()).value();
+  ASSERT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(ParquetRows(), 80'000);
+}
+
+TEST_F(FilesystemSinkTest, APartitionThatGrowsTakesThePlaceOfOneThatRests) {
+  table_.options["caudal.sink.max-open-files"] = "1";
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  const auto write = [&](int32_t hour, int chunks) {
+    for (int i = 0; i < chunks; ++i) {
+      ColumnBuilder hours(Type(TypeId::kInt)), a(Type(TypeId::kBigInt)), s(Type::String());
+      for (int64_t row = 0; row < 4096; ++row) {
+        hours.Append<int32_t>(hour);
+        a.Append<int64_t>(row);
+        s.AppendString("a text that is no longer short");
+      }
+      ASSERT_TRUE(writer->Write(Chunk({hours.Finish(), a.Finish(), s.Finish()}, 4096), rejects_).ok());
+    }
+  };
+  for (int32_t hour = 0; hour < 4; ++hour) write(hour, 40);
+  EXPECT_LT(writer->buffered_bytes(), 4 << 20);
+  auto sealed = std::move(writer->Seal({1, 1})).value();
+  auto committable = sealed->Prepare();
+  ASSERT_TRUE(committable.ok()) << committable.status().ToString();
+  EXPECT_EQ(committable->rows_added, 4 * 40 * 4096);
+  EXPECT_EQ(Files().size(), 4u);
 }
 
 TEST_F(FilesystemSinkTest, AnEpochWithoutRowsLeavesNothing) {

@@ -13,34 +13,62 @@ namespace {
 // columns; more columns take longer steps at the next row group's end.
 constexpr int kStepsPerWrite = 3;
 
+// Chunks in a row without a row for it: an open file that another partition may take the place of.
+constexpr uint64_t kIdleWrites = 16;
+// What a waiting partition has to have for that.
+constexpr int64_t kLargePartition = 1 << 20;
+
 struct SealedFile {
   std::unique_ptr<OutputFile> file;
-  std::string final_path;
+  std::string folder;
+  int64_t number = 0;
 };
 
 class FileSealedEpoch : public SealedEpoch {
  public:
-  explicit FileSealedEpoch(std::vector<SealedFile> files) : files_(std::move(files)) {}
+  FileSealedEpoch(const FileSinkPlan* plan, int task, Epoch epoch, std::vector<SealedFile> files,
+                  std::vector<PartitionBatch> batches)
+      : plan_(plan), task_(task), epoch_(epoch), files_(std::move(files)), batches_(std::move(batches)) {}
 
   Result<Committable> Prepare() override {
     Committable committable;
     std::vector<CommittedFile> names;
+    const auto add = [&](const FinishedFile& file) {
+      names.push_back({file.path, FinalPath(file), file.rows, file.bytes});
+      committable.rows_added += file.rows;
+      committable.bytes += file.bytes;
+    };
     for (SealedFile& sealed : files_) {
       ASSIGN_OR_RETURN(const int64_t rows, sealed.file->Finish());
-      const int64_t bytes = sealed.file->estimated_bytes();
-      names.push_back({sealed.file->path(), sealed.final_path, rows, bytes});
-      committable.rows_added += rows;
-      committable.bytes += bytes;
+      add({sealed.file->path(), sealed.folder, sealed.number, rows, sealed.file->estimated_bytes()});
+    }
+    for (PartitionBatch& batch : batches_) {
+      while (!batch.done()) RETURN_IF_ERROR(batch.WriteOne());
+      for (const FinishedFile& file : batch.finished()) add(file);
     }
     committable.payload = FilesToJson(names);
     return committable;
   }
 
  private:
+  std::string FinalPath(const FinishedFile& file) const {
+    const std::string_view extension = plan_->format.options.format == "parquet" ? "parquet" : "json";
+    return fmt::format("{}/{}part-{}-{}-{}-{}-{}.{}", plan_->root, file.folder, plan_->query,
+                       epoch_.generation, epoch_.number, task_, file.number, extension);
+  }
+
+  const FileSinkPlan* plan_;
+  int task_;
+  Epoch epoch_;
   std::vector<SealedFile> files_;
+  std::vector<PartitionBatch> batches_;
 };
 
 }  // namespace
+
+std::string FileSinkPlan::HiddenPath(const std::string& folder, int task, int64_t number) const {
+  return fmt::format("{}/{}{}{}-{}-{}.inprogress", root, folder, hidden_prefix(), generation, task, number);
+}
 
 FileSinkWriter::FileSinkWriter(const FileSinkPlan* plan, int task)
     : plan_(plan),
@@ -50,14 +78,17 @@ FileSinkWriter::FileSinkWriter(const FileSinkPlan* plan, int task)
 Result<FileSinkWriter::OpenFile*> FileSinkWriter::FileFor(const std::string& folder) {
   const auto found = open_.find(folder);
   if (found != open_.end()) return &found->second;
-  if (open_.size() >= static_cast<size_t>(plan_->format.options.max_open_files))
-    RETURN_IF_ERROR(RetireLeastUsed());
+  // A partition whose rows wait goes on waiting, so that they are one file.
+  const bool place = open_.size() < static_cast<size_t>(plan_->format.options.max_open_files);
+  return place && buffer_.bytes_of(folder) == 0 ? Open(folder) : Result<OpenFile*>(nullptr);
+}
+
+Result<FileSinkWriter::OpenFile*> FileSinkWriter::Open(const std::string& folder) {
   OpenFile opened;
   opened.folder = folder;
   opened.number = next_number_++;
-  const std::string path = fmt::format("{}/{}{}{}-{}-{}.inprogress", plan_->root, folder,
-                                       plan_->hidden_prefix(), plan_->generation, task_, opened.number);
-  ASSIGN_OR_RETURN(opened.file, OutputFile::Make(plan_->format, path));
+  ASSIGN_OR_RETURN(opened.file,
+                   OutputFile::Make(plan_->format, plan_->HiddenPath(folder, task_, opened.number)));
   return &open_.emplace(folder, std::move(opened)).first->second;
 }
 
@@ -67,13 +98,6 @@ Status FileSinkWriter::Retire(const std::string& folder) {
   retired_.push_back(std::move(found->second));
   open_.erase(found);
   return Status();
-}
-
-Status FileSinkWriter::RetireLeastUsed() {
-  const auto least = std::min_element(
-      open_.begin(), open_.end(), [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
-  const std::string folder = least->first;
-  return Retire(folder);
 }
 
 Status FileSinkWriter::EncodeSome(OpenFile* written) {
@@ -87,19 +111,72 @@ Status FileSinkWriter::EncodeSome(OpenFile* written) {
   return Status();
 }
 
+Status FileSinkWriter::Append(OpenFile* open, const std::vector<ColumnPtr>& content,
+                              const PartitionRouter::Share& share) {
+  open->used = clock_;
+  RETURN_IF_ERROR(open->file->Append(content, share.row_set()));
+  RETURN_IF_ERROR(EncodeSome(open));
+  if (open->file->estimated_bytes() < plan_->format.options.rolling_bytes) return Status();
+  return Retire(share.path);
+}
+
 Status FileSinkWriter::Write(const Chunk& chunk, SinkRejects&) {
   std::vector<ColumnPtr> content;
   for (const int column : plan_->content_columns) content.push_back(chunk.column(column));
   ++clock_;
+  std::vector<const PartitionRouter::Share*> waiting;
   for (const PartitionRouter::Share& share : router_.Split(chunk)) {
     ASSIGN_OR_RETURN(OpenFile * open, FileFor(share.path));
-    open->used = clock_;
-    RETURN_IF_ERROR(open->file->Append(content, share.row_set()));
-    RETURN_IF_ERROR(EncodeSome(open));
-    if (open->file->estimated_bytes() >= plan_->format.options.rolling_bytes)
-      RETURN_IF_ERROR(Retire(share.path));
+    if (open == nullptr) {
+      waiting.push_back(&share);
+    } else {
+      RETURN_IF_ERROR(Append(open, content, share));
+    }
+  }
+  if (!waiting.empty()) RETURN_IF_ERROR(Buffer(content, waiting));
+  // Faster than rows come, so that what waits cannot grow meanwhile.
+  MakeRoom(2 * int64_t{chunk.size()});
+  return Status();
+}
+
+Status FileSinkWriter::Buffer(const std::vector<ColumnPtr>& content,
+                              const std::vector<const PartitionRouter::Share*>& shares) {
+  buffer_.Add(content, shares);
+  for (const PartitionRouter::Share* share : shares) {
+    if (buffer_.bytes_of(share->path) >= kLargePartition) RETURN_IF_ERROR(GivePlace(share->path));
   }
   return Status();
+}
+
+Status FileSinkWriter::GivePlace(const std::string& folder) {
+  if (open_.size() >= static_cast<size_t>(plan_->format.options.max_open_files)) {
+    const auto least = std::min_element(open_.begin(), open_.end(), [](const auto& a, const auto& b) {
+      return a.second.used < b.second.used;
+    });
+    if (clock_ - least->second.used < kIdleWrites) return Status();
+    RETURN_IF_ERROR(Retire(std::string(least->first)));
+  }
+  ASSIGN_OR_RETURN(OpenFile * open, Open(folder));
+  open->used = clock_;
+  const PartitionBuffer::Rows rows = buffer_.Take(folder);
+  return rows.partitions.empty() ? Status() : rows.WriteTo(rows.partitions[0], open->file.get());
+}
+
+void FileSinkWriter::MakeRoom(int64_t rows) {
+  if (batch_failed_) return;
+  if (batches_.empty() || batches_.back().done()) {
+    if (buffer_.bytes() < plan_->format.options.buffer_bytes) return;
+    PartitionBuffer::Rows largest = buffer_.TakeLargest();
+    const int64_t first_number = next_number_;
+    next_number_ += static_cast<int64_t>(largest.partitions.size());
+    batches_.emplace_back(plan_, task_, first_number, std::move(largest));
+  }
+  PartitionBatch& batch = batches_.back();
+  while (rows > 0 && !batch.done()) {
+    batch_failed_ = !batch.WriteOne().ok();
+    if (batch_failed_) return;
+    rows -= batch.finished().back().rows;
+  }
 }
 
 Result<std::unique_ptr<SealedEpoch>> FileSinkWriter::Seal(Epoch epoch) {
@@ -109,19 +186,20 @@ Result<std::unique_ptr<SealedEpoch>> FileSinkWriter::Seal(Epoch epoch) {
   open_.clear();
   std::sort(files.begin(), files.end(),
             [](const OpenFile& a, const OpenFile& b) { return a.number < b.number; });
-  const std::string_view extension = plan_->format.options.format == "parquet" ? "parquet" : "json";
   std::vector<SealedFile> sealed;
-  for (OpenFile& open : files) {
-    std::string final_path =
-        fmt::format("{}/{}part-{}-{}-{}-{}-{}.{}", plan_->root, open.folder, plan_->query, epoch.generation,
-                    epoch.number, task_, open.number, extension);
-    sealed.push_back({std::move(open.file), std::move(final_path)});
-  }
-  return std::unique_ptr<SealedEpoch>(new FileSealedEpoch(std::move(sealed)));
+  for (OpenFile& open : files) sealed.push_back({std::move(open.file), std::move(open.folder), open.number});
+  PartitionBuffer::Rows rest = buffer_.TakeAll();
+  const int64_t first_number = next_number_;
+  next_number_ += static_cast<int64_t>(rest.partitions.size());
+  batches_.emplace_back(plan_, task_, first_number, std::move(rest));
+  batch_failed_ = false;
+  return std::unique_ptr<SealedEpoch>(
+      new FileSealedEpoch(plan_, task_, epoch, std::move(sealed), std::exchange(batches_, {})));
 }
 
 int64_t FileSinkWriter::buffered_bytes() const {
-  int64_t bytes = 0;
+  int64_t bytes = buffer_.bytes();
+  for (const PartitionBatch& batch : batches_) bytes += batch.buffered_bytes();
   for (const auto& [folder, open] : open_) bytes += open.file->buffered_bytes();
   for (const OpenFile& open : retired_) bytes += open.file->buffered_bytes();
   return bytes;

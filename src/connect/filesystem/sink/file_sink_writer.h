@@ -1,5 +1,9 @@
 // FileSinkWriter: the rows of one task into the files of their partitions; FileSealedEpoch: the same files,
 // made whole and durable on an I/O thread.
+//
+// The first partitions of an epoch get an open file each. Rows of all others wait in memory, a partition
+// beside the other, until the epoch ends: however the rows of many partitions alternate, each is one file an
+// epoch. When what waits exceeds 'caudal.sink.buffer-size', its largest partitions become files meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +14,8 @@
 
 #include "api/sink.h"
 #include "connect/filesystem/sink/file_sink.h"
+#include "connect/filesystem/sink/partition_batch.h"
+#include "connect/filesystem/sink/partition_buffer.h"
 #include "connect/filesystem/sink/partition_router.h"
 
 namespace caudal {
@@ -31,10 +37,19 @@ class FileSinkWriter : public SinkWriter {
     uint64_t used = 0;  // when it was last written to
   };
 
+  // Null: it has none, and no other may be opened.
   Result<OpenFile*> FileFor(const std::string& folder);
+  Result<OpenFile*> Open(const std::string& folder);
+  Status Append(OpenFile* open, const std::vector<ColumnPtr>& content, const PartitionRouter::Share& share);
+  // Keeps the rows for later.
+  Status Buffer(const std::vector<ColumnPtr>& content,
+                const std::vector<const PartitionRouter::Share*>& shares);
+  // A waiting partition that grew large takes the place of a file that no row comes for any more.
+  Status GivePlace(const std::string& folder);
+  // Turns waiting rows into files, about `rows` of them, when too many wait.
+  void MakeRoom(int64_t rows);
   // No row is added to it any more; what is left to encode is done in steps.
   Status Retire(const std::string& folder);
-  Status RetireLeastUsed();
   Status EncodeSome(OpenFile* written);
 
   const FileSinkPlan* plan_;
@@ -42,6 +57,9 @@ class FileSinkWriter : public SinkWriter {
   PartitionRouter router_;
   std::unordered_map<std::string, OpenFile> open_;  // by folder
   std::vector<OpenFile> retired_;                   // of this epoch
+  PartitionBuffer buffer_;                          // of partitions that have no open file
+  std::vector<PartitionBatch> batches_;             // of this epoch; the last may have rows left
+  bool batch_failed_ = false;                       // Prepare tries again
   size_t encoded_ = 0;                              // retired files that have nothing left to encode
   int64_t next_number_ = 0;
   uint64_t clock_ = 0;  // counts writes

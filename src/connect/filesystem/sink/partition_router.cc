@@ -8,6 +8,8 @@
 namespace caudal {
 namespace {
 
+constexpr uint16_t kNoShare = UINT16_MAX;
+
 template <typename T>
 bool SameFixed(const Column& column, int32_t a, int32_t b) {
   const ColumnView<T> view(column);
@@ -56,18 +58,42 @@ std::string PartitionRouter::PathOf(const Chunk& chunk, int32_t row) const {
   return MakePartitionPath(values);
 }
 
+uint16_t* PartitionRouter::SlotOf(const Chunk& chunk, int32_t i) {
+  const size_t mask = slots_.size() - 1;
+  for (size_t at = keys_.hash(i) & mask;; at = (at + 1) & mask) {
+    uint16_t& slot = slots_[at];
+    if (slot == kNoShare || SamePartition(chunk, shares_[slot].rows[0], chunk.rows()[i])) return &slot;
+  }
+}
+
+void PartitionRouter::FillSlots(const Chunk& chunk, size_t used) {
+  keys_.Encode(chunk, columns_, chunk.rows());
+  slots_.assign(size_t{2} * Chunk::kMaxRows, kNoShare);
+  for (size_t share = 0; share < used; ++share) *SlotOf(chunk, first_[share]) = static_cast<uint16_t>(share);
+}
+
 const std::vector<PartitionRouter::Share>& PartitionRouter::Split(const Chunk& chunk) {
   const RowSet rows = chunk.rows();
   size_t used = 0;
   size_t current = 0;
+  first_.clear();
   for (int32_t i = 0; i < rows.count; ++i) {
     const int32_t row = rows[i];
     if (used == 0 || !SamePartition(chunk, shares_[current].rows[0], row)) {
-      for (current = 0; current < used && !SamePartition(chunk, shares_[current].rows[0], row);) ++current;
+      uint16_t* slot = nullptr;
+      if (used < kFew) {
+        for (current = 0; current < used && !SamePartition(chunk, shares_[current].rows[0], row);) ++current;
+      } else {
+        if (used == kFew) FillSlots(chunk, used);
+        slot = SlotOf(chunk, i);
+        current = *slot == kNoShare ? used : *slot;
+      }
       if (current == used) {
         if (used == shares_.size()) shares_.emplace_back();
         shares_[used].rows.clear();
         shares_[used].path = columns_.empty() ? std::string() : PathOf(chunk, row);
+        first_.push_back(i);
+        if (slot != nullptr) *slot = static_cast<uint16_t>(used);
         ++used;
       }
     }

@@ -1,7 +1,8 @@
 // PartitionRouter: the rows of a chunk by partition.
 //
-// One thread; reused chunk after chunk. Neighbouring rows mostly share a partition, and a chunk has few, so a
-// row is compared with the partitions seen in the chunk and only a new one costs text.
+// One thread; reused chunk after chunk. Neighbouring rows mostly share a partition, and a chunk mostly has
+// few, so a row is compared with the partitions seen in the chunk and only a new one costs text. From kFew on
+// partitions are looked up by a hash of their values instead.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "data/chunk.h"
+#include "data/row_key.h"
 
 namespace caudal {
 
@@ -28,6 +30,11 @@ class PartitionRouter {
   const std::vector<Share>& Split(const Chunk& chunk);
 
  private:
+  static constexpr size_t kFew = 16;
+
+  // The share of the i-th row, or the place in slots_ where it belongs.
+  uint16_t* SlotOf(const Chunk& chunk, int32_t i);
+  void FillSlots(const Chunk& chunk, size_t used);
   bool SamePartition(const Chunk& chunk, int32_t a, int32_t b) const;
   std::string PathOf(const Chunk& chunk, int32_t row) const;
 
@@ -35,6 +42,9 @@ class PartitionRouter {
   std::vector<std::string> names_;
   std::string null_name_;
   std::vector<Share> shares_;
+  std::vector<int32_t> first_;  // of each share: which row of the chunk's set began it
+  RowKeys keys_;                // of the chunk's rows, once there are more than kFew shares
+  std::vector<uint16_t> slots_;
 };
 
 }  // namespace caudal
