@@ -22,7 +22,11 @@ struct RawRecord {
   std::string_view key;
   int64_t offset = 0;
   int64_t timestamp_millis = 0;
+  bool cut = false;  // only its beginning is here: it is longer than kMaxRecordBytes, which is an error of it
 };
+
+inline constexpr int64_t kMaxRecordBytes = 64 << 20;
+inline constexpr std::string_view kRecordCut = "the record is longer than 64 MB, of which the start is kept";
 
 struct RawBatch {
   std::vector<RawRecord> records;

@@ -172,7 +172,10 @@ bool JsonCursor::SkipContainer() {
     const char first = kind();
     bool opened = false;
     if (first == '{' || first == '[') {
-      if (depth == kMaxDepth) return false;
+      if (depth == kMaxDepth) {
+        too_deep_ = true;
+        return false;
+      }
       closers[depth++] = first == '{' ? '}' : ']';
       ++at_;
       opened = kind() != closers[depth - 1];

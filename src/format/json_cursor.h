@@ -79,6 +79,8 @@ class JsonCursor {
   }
   // Moves past one value of any kind, checking all of it; `raw`: its text.
   bool Skip(std::string_view* raw = nullptr);
+  // Why Skip failed: the value has more than kMaxDepth levels.
+  bool too_deep() const { return too_deep_; }
 
  private:
   // The token with the white space behind it cut off.
@@ -94,6 +96,7 @@ class JsonCursor {
   const char* text_;
   const uint32_t* at_;
   const uint32_t* end_;  // the position that is the text's size
+  bool too_deep_ = false;
 };
 
 // True if the text is one JSON number; `integer`: without fraction and exponent.

@@ -79,6 +79,11 @@ class JsonDecoder::Rows {
   bool CloseRow(int32_t row);
 
   bool Broken(const JsonCursor& cursor, const char* expected) {
+    if (cursor.too_deep()) {
+      error_ = fmt::format("the record is nested too deep: a value has more than {} levels",
+                           JsonCursor::kMaxDepth);
+      return false;
+    }
     error_ = cursor.at_end() ? fmt::format("the record ends where {} should stand", expected)
                              : fmt::format("the record is not JSON: {} should stand at byte {}", expected,
                                            cursor.here() - record_.data());
@@ -237,6 +242,10 @@ bool JsonDecoder::Rows::CloseRow(int32_t row) {
 
 void JsonDecoder::Rows::DecodeAlone(const RawRecord& record, int32_t row) {
   record_ = record.value;
+  if (record.cut) {
+    errors_.push_back({row, std::string(kRecordCut)});
+    return;
+  }
   if (record_.starts_with(kByteOrderMark)) record_.remove_prefix(kByteOrderMark.size());
   const char* problem = structure_.Index(record_);
   if (problem != nullptr) {

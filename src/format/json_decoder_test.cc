@@ -84,6 +84,7 @@ TEST(JsonDecoderTest, NamesInAnyOrderAndMissingFieldsAreNull) {
   EXPECT_THAT(decoded.Column(1), ElementsAre(Text("x"), Text("y"), Text("z"), Value(), Value(), Value()));
 }
 
+// KF-20: a key twice in one object.
 TEST(JsonDecoderTest, TheLastOfTwoEqualNamesCounts) {
   const Schema schema = Columns(
       {{"a", Type(TypeId::kInt)}, {"b", Type::Row({{"c", Type(TypeId::kInt)}})}, {"s", Type::String()}});
@@ -97,6 +98,7 @@ TEST(JsonDecoderTest, TheLastOfTwoEqualNamesCounts) {
   EXPECT_THAT(Decode(Columns({{"a", Type(TypeId::kInt)}}), records).Column(0), ElementsAre(Int(2), Value()));
 }
 
+// KF-16: numbers as text, floats for integers.
 TEST(JsonDecoderTest, IntegersMayStandInQuotesButMustFit) {
   const Schema schema = Columns({{"a", Type(TypeId::kInt)}});
   const Decoded decoded =
@@ -112,6 +114,7 @@ TEST(JsonDecoderTest, IntegersMayStandInQuotesButMustFit) {
                           "11: column 'a': '99999999999999999999' is not a INT"));
 }
 
+// KF-15: big integers.
 TEST(JsonDecoderTest, BigNumbersLoseNothing) {
   const std::string record = R"({"some": 327267367867168100000, "id": 9007199254740993})";
   EXPECT_THAT(Decode(Columns({{"id", Type(TypeId::kBigInt)}}), {record}).Column(0),
@@ -149,6 +152,7 @@ TEST(JsonDecoderTest, TextIsWhateverScalarStandsThere) {
   EXPECT_EQ(decoded.rows.errors[0].record, 7);
 }
 
+// KF-17: ISO-8601 with a zone or seven digits.
 TEST(JsonDecoderTest, TimesByTheStandardThatIsSet) {
   const Schema schema =
       Columns({{"t", Type::Timestamp(3)}, {"z", Type::TimestampLtz(3)}, {"d", Type(TypeId::kDate)}});
@@ -208,6 +212,27 @@ TEST(JsonDecoderTest, NestedTypes) {
   EXPECT_EQ(decoded.rows.errors.size(), 1u);
 }
 
+TEST(JsonDecoderTest, TooManyLevelsAndTooLongRecordsAreNamedAsSuch) {
+  const Schema schema = Columns({{"a", Type(TypeId::kInt)}, {"t", Type::String()}});
+  const auto nested = [](const std::string& name, size_t levels) {
+    return "{\"" + name + "\":" + std::string(levels, '[') + std::string(levels, ']') + ",\"a\":1}";
+  };
+  for (const std::string name : {"t", "unknown"}) {
+    EXPECT_TRUE(Decode(schema, {nested(name, 1000)}).rows.errors.empty());
+    const Decoded decoded = Decode(schema, {nested(name, 1001), nested(name, 200'000)});
+    ASSERT_EQ(decoded.rows.errors.size(), 2u);
+    for (const DecodeError& error : decoded.rows.errors)
+      EXPECT_EQ(error.message, "the record is nested too deep: a value has more than 1000 levels");
+  }
+  auto decoder = JsonDecoder::Make(schema, {});
+  RawBatch batch;
+  batch.records.push_back({"{\"a\":1}", {}, 0, 0, /*cut=*/true});
+  DecodedRows rows;
+  ASSERT_TRUE((*decoder)->Decode(batch, &rows).ok());
+  EXPECT_EQ(rows.errors[0].message, "the record is longer than 64 MB, of which the start is kept");
+}
+
+// KF-19: invalid UTF-8. KF-21: bytes after the value.
 TEST(JsonDecoderTest, WhatIsNotOneObjectIsAnErrorAndHurtsNoNeighbour) {
   const Schema schema = Columns({{"a", Type(TypeId::kInt)}});
   std::string deep(2000, '[');

@@ -66,6 +66,33 @@ int64_t IntegerAt(const Column& column, int32_t row) {
   }
 }
 
+// Not plain: what Jackson writes unless told otherwise, without trailing zeros, with an exponent where Java's
+// BigDecimal.toString has one.
+void AppendDecimal(int128_t unscaled, int scale, bool plain, std::string* out) {
+  char text[64];
+  if (plain) {
+    out->append(text, FormatDecimal(unscaled, scale, text));
+    return;
+  }
+  if (unscaled == 0) {
+    out->push_back('0');
+    return;
+  }
+  for (; unscaled % 10 == 0; unscaled /= 10) --scale;
+  const size_t size = FormatDecimal(unscaled, 0, text);
+  const std::string_view sign = unscaled < 0 ? "-" : "";
+  const std::string_view digits = std::string_view(text, size).substr(sign.size());
+  const int exponent = static_cast<int>(digits.size()) - 1 - scale;
+  constexpr int kSmallestPlain = -6;
+  if (scale >= 0 && exponent >= kSmallestPlain) {
+    out->append(text, FormatDecimal(unscaled, scale, text));
+    return;
+  }
+  out->append(sign).append(digits.substr(0, 1));
+  if (digits.size() > 1) out->append(".").append(digits.substr(1));
+  fmt::format_to(std::back_inserter(*out), "E{:+}", exponent);
+}
+
 }  // namespace
 
 void AppendQuotedJson(std::string_view text, std::string* out) {
@@ -150,7 +177,7 @@ Status JsonEncoder::AppendValue(const Column& column, int32_t row, std::string* 
     case TypeId::kDecimal: {
       const int128_t unscaled = type.physical() == Physical::kInt64 ? ColumnView<int64_t>(column)[row]
                                                                     : ColumnView<int128_t>(column)[row];
-      out->append(text, FormatDecimal(unscaled, type.scale(), text));
+      AppendDecimal(unscaled, type.scale(), options_.plain_decimals, out);
       break;
     }
     case TypeId::kChar:
@@ -194,7 +221,8 @@ Status JsonEncoder::AppendValue(const Column& column, int32_t row, std::string* 
     case TypeId::kRow:
       out->push_back('{');
       for (size_t i = 0; i < column.children().size(); ++i) {
-        if (i > 0) out->push_back(',');
+        if (options_.ignore_null_fields && column.children()[i]->IsNull(row)) continue;
+        if (out->back() != '{') out->push_back(',');
         AppendQuotedJson(type.children()[i].name, out);
         out->push_back(':');
         RETURN_IF_ERROR(AppendValue(*column.children()[i], row, out));

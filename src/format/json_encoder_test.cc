@@ -26,6 +26,7 @@ std::string Encode(const Type& type, const Value& value, JsonOptions options = {
   return text;
 }
 
+// KF-18: NaN and infinity when writing.
 TEST(JsonEncoderTest, EveryLineIsStrictJson) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(Encode(Type(TypeId::kDouble), Value(std::nan(""))), R"({"v":"NaN"})");
@@ -64,10 +65,30 @@ TEST(JsonEncoderTest, NestedValuesAndNullKeys) {
   EXPECT_EQ(Encode(map, entries, options), R"({"v":{"k":1,"nil":2}})");
 }
 
+// As Flink 2.3 wrote them.
+TEST(JsonEncoderTest, DecimalsAreShortWhenPlainOnesAreNotAskedFor) {
+  JsonOptions options;
+  options.plain_decimals = false;
+  const auto encode = [&](int scale, int64_t unscaled) {
+    return Encode(Type::Decimal(18, scale), Value(unscaled), options);
+  };
+  EXPECT_EQ(encode(10, 270), R"({"v":2.7E-8})");
+  EXPECT_EQ(encode(10, 12345), R"({"v":0.0000012345})");
+  EXPECT_EQ(encode(2, 10000), R"({"v":1E+2})");
+  EXPECT_EQ(encode(2, 110), R"({"v":1.1})");
+  EXPECT_EQ(encode(0, 1234567890), R"({"v":1.23456789E+9})");
+  EXPECT_EQ(encode(2, 0), R"({"v":0})");
+  EXPECT_EQ(encode(2, -10000), R"({"v":-1E+2})");
+}
+
 TEST(JsonEncoderTest, LeavesNullsOutWhenAsked) {
   JsonOptions options;
   options.ignore_null_fields = true;
   EXPECT_EQ(Encode(Type(TypeId::kInt), Value(), options), "{}");
+  // In rows within rows too, as in Flink; elements of arrays and values of maps stay.
+  const Type row =
+      Type::Row({{"a", Type(TypeId::kInt)}, {"b", Type(TypeId::kInt)}, {"c", Type(TypeId::kInt)}});
+  EXPECT_EQ(Encode(row, Value(ValueList{Value(), Value(int64_t{1}), Value()}), options), R"({"v":{"b":1}})");
 }
 
 }  // namespace

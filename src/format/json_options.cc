@@ -45,8 +45,10 @@ Status Set(JsonOptions* json, std::string_view key, std::string_view name, const
     json->null_key_literal = value;
   } else if (key == "encode.ignore-null-fields") {
     ASSIGN_OR_RETURN(json->ignore_null_fields, ParseFlag(name, value));
-  } else if (key == "encode.decimal-as-plain-number" || key == "decode.json-parser.enabled") {
-    // Numbers are always written plain, and there is one parser: both values give the same.
+  } else if (key == "encode.decimal-as-plain-number") {
+    ASSIGN_OR_RETURN(json->plain_decimals, ParseFlag(name, value));
+  } else if (key == "decode.json-parser.enabled") {
+    // There is one parser: both values give the same.
     return ParseFlag(name, value).status();
   } else {
     return Status::User(fmt::format("unknown option '{}' of format 'json'", name));

@@ -16,6 +16,7 @@ struct JsonOptions {
   enum class NullKey { kFail, kDrop, kLiteral } null_key = NullKey::kFail;
   std::string null_key_literal = "null";
   bool ignore_null_fields = false;
+  bool plain_decimals = true;  // false: as Java's BigDecimal without trailing zeros writes itself, 1E+2
 
   // From a table's options, under their names with the prefix ("json.").
   static Result<JsonOptions> From(const std::map<std::string, std::string, std::less<>>& options,

@@ -27,7 +27,7 @@ class ParquetReader {
   virtual int64_t rows() const = 0;
 
   // Reads only these columns, by name, as these types, from row `first` on. Data error if the file has
-  // another type. A column that the file lacks is NULL.
+  // another type or has the name in another case. A column that the file lacks is NULL.
   virtual Status Project(const Schema& wanted, int64_t first) = 0;
   // At most Chunk::kMaxRows rows; none at the end. REQUIRES: Project.
   virtual Result<Chunk> Next() = 0;

@@ -31,9 +31,10 @@ class ParquetTest : public ::testing::Test {
     writer_ = std::move(writer).value();
   }
   // Rows of all columns of the file.
-  std::vector<std::vector<Value>> ReadBack(const Schema& schema, int64_t first = 0) {
-    auto file = FileSystem::Local()->Open(path_);
-    auto reader = ParquetReader::Open(file->get(), path_);
+  std::vector<std::vector<Value>> ReadBack(const Schema& schema, int64_t first = 0, std::string path = {}) {
+    if (path.empty()) path = path_;
+    auto file = FileSystem::Local()->Open(path);
+    auto reader = ParquetReader::Open(file->get(), path);
     EXPECT_TRUE(reader.ok()) << reader.status().ToString();
     if (!reader.ok()) return {};
     const Status projected = (*reader)->Project(schema, first);
@@ -234,6 +235,49 @@ TEST_F(ParquetTest, ReadsAsWiderTypesOnlyAndMissingColumnsAsNull) {
   ASSERT_TRUE(reader->Project(wanted, 0).ok());
   EXPECT_EQ(reader->Next().status().message(),
             "column 'b' of '" + path_ + "': it is string in the file, not INT");
+}
+
+TEST_F(ParquetTest, ReadsWhatOthersWriteAndRefusesTheRestByName) {
+  const std::string path =
+      (std::filesystem::path(__FILE__).parent_path() / "../../test/fixtures/parquet/foreign.parquet")
+          .string();
+  auto file = FileSystem::Local()->Open(path);
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  auto reader = std::move(ParquetReader::Open(file->get(), path)).value();
+  const Schema readable = reader->schema();
+  std::vector<std::string> types;
+  for (const Field& field : readable.fields) types.push_back(field.name + " " + field.type.ToString());
+  EXPECT_EQ(types, (std::vector<std::string>{"dict STRING", "dict_int BIGINT", "t_us TIME(3)", "t_ns TIME(3)",
+                                             "u64 DECIMAL(20, 0)"}));
+  EXPECT_EQ(
+      ReadBack(readable, 2, path),
+      (std::vector<std::vector<Value>>{{Value(std::string("b")), Value(int64_t{8}), Value(int64_t{3'723'000}),
+                                        Value(int64_t{3'723'000}), Value(int128_t{1} << 63)},
+                                       {Value(std::string("a")), Value(), Value(int64_t{86'399'999}),
+                                        Value(int64_t{86'399'999}), Value((int128_t{1} << 64) - 1)}}));
+  EXPECT_EQ(ReadBack(readable, 0, path)[1],
+            std::vector<Value>({Value(), Value(int64_t{7}), Value(), Value(), Value()}));
+  std::vector<std::string> unreadable;
+  for (const auto& [name, type] : reader->unreadable()) {
+    unreadable.push_back(name);
+    Schema wanted;
+    wanted.fields = {{name, Type::String()}};
+    EXPECT_EQ(reader->Project(wanted, 0).message(),
+              "column '" + name + "' of '" + path + "' is a " + type + ", which cannot be read yet");
+  }
+  EXPECT_EQ(unreadable, (std::vector<std::string>{"list", "struct", "map", "nothing", "d256"}));
+}
+
+TEST_F(ParquetTest, ANameInAnotherCaseIsNoMissingColumn) {
+  Schema schema;
+  schema.fields = {{"v", Type(TypeId::kInt)}};
+  Start(schema);
+  ASSERT_TRUE(writer_->Finish().ok());
+  ASSERT_TRUE(file_->Close().ok());
+  auto file = FileSystem::Local()->Open(path_);
+  auto reader = std::move(ParquetReader::Open(file->get(), path_)).value();
+  schema.fields[0].name = "V";
+  EXPECT_EQ(reader->Project(schema, 0).message(), "column 'V' is named 'v' in '" + path_ + "'");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "format/raw_decoder.h"
 
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <cstring>
 
@@ -25,6 +26,21 @@ size_t RawWidth(const Type& type) {
   }
 }
 
+// The rows that have no error.
+void Deselect(DecodedRows* out) {
+  if (out->errors.empty()) return;
+  auto* selection = new Selection();
+  auto error = out->errors.begin();
+  for (int32_t row = 0; row < out->row_count; ++row) {
+    if (error != out->errors.end() && error->record == row) {
+      ++error;
+    } else {
+      selection->rows.push_back(static_cast<uint16_t>(row));
+    }
+  }
+  out->selection = SelectionPtr(selection);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<RawDecoder>> RawDecoder::Make(const Schema& schema) {
@@ -44,7 +60,6 @@ ColumnPtr RawDecoder::DecodeNumbers(const RawBatch& batch, DecodedRows* out) con
   const size_t width = RawWidth(field_.type);
   MutableBufferPtr values = Buffer::Allocate(batch.records.size() * width);
   std::memset(values->mutable_data(), 0, values->size());
-  std::vector<uint16_t> good;
   for (size_t i = 0; i < batch.records.size(); ++i) {
     const std::string_view bytes = batch.records[i].value;
     if (bytes.size() != width) {
@@ -53,11 +68,10 @@ ColumnPtr RawDecoder::DecodeNumbers(const RawBatch& batch, DecodedRows* out) con
                                                 bytes.size(), field_.type.ToString())});
       continue;
     }
-    good.push_back(static_cast<uint16_t>(i));
     for (size_t b = 0; b < width; ++b) values->mutable_data()[i * width + b] = bytes[width - 1 - b];
     if (field_.type.id() == TypeId::kBoolean) values->mutable_data()[i] = bytes[0] != 0 ? 1 : 0;
   }
-  if (!out->errors.empty()) out->selection = SelectionPtr(new Selection{std::move(good)});
+  Deselect(out);
   return Column::Flat(field_.type, static_cast<int32_t>(batch.records.size()), values, nullptr);
 }
 
@@ -71,8 +85,16 @@ Status RawDecoder::Decode(const RawBatch& batch, DecodedRows* out) {
   }
   MutableBufferPtr views = Buffer::Allocate(batch.records.size() * sizeof(StringView));
   for (size_t i = 0; i < batch.records.size(); ++i) {
-    views->mutable_as<StringView>()[i] = StringView(batch.records[i].value);
+    const RawRecord& record = batch.records[i];
+    views->mutable_as<StringView>()[i] = StringView(record.value);
+    if (record.cut) {
+      out->errors.push_back({static_cast<int32_t>(i), std::string(kRecordCut)});
+    } else if (field_.type.is_string() && !simdjson::validate_utf8(record.value)) {
+      out->errors.push_back(
+          {static_cast<int32_t>(i), fmt::format("column '{}': the line is not UTF-8", field_.name)});
+    }
   }
+  Deselect(out);
   out->columns.push_back(Column::Flat(field_.type, rows, views, nullptr, batch.pins));
   return Status();
 }

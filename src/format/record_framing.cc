@@ -7,7 +7,7 @@ namespace caudal {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-constexpr size_t kMaxNesting = 1000;
+constexpr size_t kMaxNesting = 1001;                // the object itself and what JsonCursor allows in it
 constexpr std::string_view kMark = "\xEF\xBB\xBF";  // a byte order mark before the first record
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -49,7 +49,7 @@ size_t RecordFraming::SplitLines(std::string_view text, bool last, std::vector<s
     if (end == text.size() && !last) break;
     std::string_view line = text.substr(at, end - at);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (!line.empty()) records->push_back(line);
+    records->push_back(line);
     at = end + 1;
   }
   return std::min(at, text.size());

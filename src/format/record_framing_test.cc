@@ -43,7 +43,10 @@ TEST(RecordFramingTest, LinesAreRecords) {
     EXPECT_THAT(Split(RecordFraming::Kind::kJson, text, piece),
                 ElementsAre("{\"a\":1}", "{\"a\":2}", "{\"a\":3}"));
   }
-  EXPECT_THAT(Split(RecordFraming::Kind::kLines, "a b\r\n\n c \nd", 3), ElementsAre("a b", " c ", "d"));
+  // Of lines that are no JSON an empty one is data; "\r\n" is a line break, as in Flink.
+  EXPECT_THAT(Split(RecordFraming::Kind::kLines, "a b\r\n\n c \r\r\nd", 3),
+              ElementsAre("a b", "", " c \r", "d"));
+  EXPECT_THAT(Split(RecordFraming::Kind::kLines, "\n\na\n", 2), ElementsAre("", "", "a"));
 }
 
 TEST(RecordFramingTest, ObjectsMayStretchOverLines) {
@@ -79,6 +82,11 @@ TEST(RecordFramingTest, AnObjectWithoutEndIsGivenUpAtTheLimit) {
   size_t bytes = 0;
   for (const std::string& record : records) bytes += record.size();
   EXPECT_GT(bytes, RecordFraming::kMaxObjectBytes);
+}
+
+TEST(RecordFramingTest, NestingIsAllowedAsDeepAsTheDecoderAllowsIt) {
+  std::string text = "{\"a\":\n" + std::string(1000, '[') + std::string(1000, ']') + "\n}";
+  EXPECT_THAT(Json(text + "\n{}"), ElementsAre(text, "{}"));
 }
 
 TEST(RecordFramingTest, AByteOrderMarkBelongsToTheFirstRecord) {

@@ -1,6 +1,7 @@
 #include "format/parquet/arrow_column.h"
 
 #include <arrow/array.h>
+#include <arrow/builder.h>
 #include <arrow/type.h>
 #include <arrow/util/decimal.h>
 #include <fmt/format.h>
@@ -106,6 +107,27 @@ ColumnPtr FillTimestamps(const Slice& slice, const Type& type) {
   });
 }
 
+// Milliseconds, as TIME has them; what is finer is cut.
+ColumnPtr FillTimes(const Slice& slice, const Type& type) {
+  const auto& array = static_cast<const arrow::Time64Array&>(slice.array);
+  const auto unit = static_cast<const arrow::Time64Type&>(*slice.array.type()).unit();
+  const int64_t divisor = unit == arrow::TimeUnit::MICRO ? 1'000 : 1'000'000;
+  return Fill<int32_t>(slice, type, [&](int64_t row) { return array.Value(row) / divisor; });
+}
+
+// The values that the codes of a dictionary stand for.
+arrow::Result<std::shared_ptr<arrow::Array>> Spell(const arrow::DictionaryArray& array, int64_t offset,
+                                                   int32_t count) {
+  std::unique_ptr<arrow::ArrayBuilder> builder;
+  ARROW_RETURN_NOT_OK(arrow::MakeBuilder(arrow::default_memory_pool(), array.dictionary()->type(), &builder));
+  const arrow::ArraySpan values(*array.dictionary()->data());
+  for (int64_t row = offset; row < offset + count; ++row) {
+    ARROW_RETURN_NOT_OK(array.IsNull(row) ? builder->AppendNull()
+                                          : builder->AppendArraySlice(values, array.GetValueIndex(row), 1));
+  }
+  return builder->Finish();
+}
+
 bool Holds(const Type& wanted, const Type& file) {
   if (wanted.is_integer() && file.is_integer()) return wanted.id() >= file.id();
   if (wanted.is_string() && file.is_string()) return true;
@@ -149,7 +171,12 @@ std::optional<Type> TypeFromArrow(const arrow::DataType& type, bool nullable) {
       return Type::Bytes().WithNullable(nullable);
     case arrow::Type::DATE32:
       return simple(TypeId::kDate);
+    case arrow::Type::UINT64:
+      return Type::Decimal(20, 0).WithNullable(nullable);
+    case arrow::Type::DICTIONARY:
+      return TypeFromArrow(*static_cast<const arrow::DictionaryType&>(type).value_type(), nullable);
     case arrow::Type::TIME32:
+    case arrow::Type::TIME64:
       return Type::Time(3).WithNullable(nullable);
     case arrow::Type::TIMESTAMP: {
       const auto& timestamp = static_cast<const arrow::TimestampType&>(type);
@@ -172,6 +199,11 @@ Result<ColumnPtr> ColumnFromArrow(const arrow::Array& array, int64_t offset, int
   if (!file.has_value() || !Holds(type, *file)) {
     return Status::User(fmt::format("it is {} in the file, not {}", array.type()->ToString(),
                                     type.WithNullable(true).ToString()));
+  }
+  if (array.type_id() == arrow::Type::DICTIONARY) {
+    const auto spelled = Spell(static_cast<const arrow::DictionaryArray&>(array), offset, count);
+    if (!spelled.ok()) return Status::Internal(spelled.status().ToString());
+    return ColumnFromArrow(**spelled, 0, count, type);
   }
   const Slice slice{array, offset, count};
   switch (array.type_id()) {
@@ -216,6 +248,12 @@ Result<ColumnPtr> ColumnFromArrow(const arrow::Array& array, int64_t offset, int
       return FillStrings<arrow::FixedSizeBinaryArray>(slice, type);
     case arrow::Type::TIMESTAMP:
       return FillTimestamps(slice, type);
+    case arrow::Type::TIME64:
+      return FillTimes(slice, type);
+    case arrow::Type::UINT64: {
+      const auto& numbers = static_cast<const arrow::UInt64Array&>(array);
+      return Fill<int128_t>(slice, type, [&](int64_t row) { return numbers.Value(row); });
+    }
     case arrow::Type::DECIMAL128:
       return FillDecimals<arrow::Decimal128Array>(slice, type);
     default:

@@ -11,6 +11,7 @@
 #include <parquet/file_reader.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 #include "format/parquet/arrow_column.h"
@@ -110,6 +111,21 @@ Status ParquetFileReader::LoadSchema() {
 
 int64_t ParquetFileReader::rows() const { return source_->file->parquet_reader()->metadata()->num_rows(); }
 
+// Names are matched exactly, as SQL's are; one that differs in its case alone is a slip, not an absence.
+Status ParquetFileReader::RefuseOtherCase(const std::string& name) const {
+  const auto same = [&](const std::string& other) {
+    return std::equal(name.begin(), name.end(), other.begin(), other.end(), [](char a, char b) {
+      return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    });
+  };
+  for (const Field& field : schema_.fields) {
+    if (!same(field.name)) continue;
+    return Status::User(fmt::format("column '{}' is named '{}' in '{}'", name, field.name, path_))
+        .Hint("names are matched exactly: write the column as the file does");
+  }
+  return Status();
+}
+
 Status ParquetFileReader::Project(const Schema& wanted, int64_t first) {
   wanted_ = wanted;
   batch_column_.clear();
@@ -118,6 +134,7 @@ Status ParquetFileReader::Project(const Schema& wanted, int64_t first) {
     const std::optional<int> found = schema_.Find(field.name);
     batch_column_.push_back(found.has_value() ? static_cast<int>(columns.size()) : -1);
     if (found.has_value()) columns.push_back(file_column_[static_cast<size_t>(*found)]);
+    if (!found.has_value()) RETURN_IF_ERROR(RefuseOtherCase(field.name));
     for (const auto& [name, type] : unreadable_) {
       if (name != field.name) continue;
       return Status::User(

@@ -27,6 +27,7 @@ class ParquetFileReader : public ParquetReader {
 
   ParquetFileReader(std::unique_ptr<Source> source, std::string path);
   Status Damaged(const std::string& what) const;
+  Status RefuseOtherCase(const std::string& name) const;
   Status LoadSchema();
   Status LoadBatch();
   Result<ColumnPtr> Convert(size_t wanted, int64_t offset, int32_t rows) const;
