@@ -10,14 +10,17 @@ namespace {
 
 constexpr std::string_view kMagic = "KGEN";
 constexpr uint8_t kVersion = 1;
-constexpr int64_t kPerRetain = 4;             // generations that `retain` is divided into
-constexpr size_t kMostGenerations = 8;        // from then on the nearest one takes what would open another
+constexpr int64_t kPerRetain = 4;  // generations that `retain` is divided into
+// From then on the nearest generation takes what would open another, unless it is the next one: clocks that
+// stand far back keep many in a row, and one that took its neighbour's keys would outgrow its segment.
+constexpr size_t kMostGenerations = 8;
+constexpr size_t kMostInARow = 24;
 constexpr int64_t kReach = int64_t{1} << 31;  // how far from a generation's opening time its keys may lie
 constexpr int64_t kFirstSegment = 8192;
 // What a generation opens when its first segment was too small: much if nothing was known of its size, a
 // little if another generation had told it, since memory is taken for all of it.
 constexpr int64_t kGrowthUnknown = 8;
-constexpr int64_t kSlack = 16;  // a generation may be larger than the last by a part of that many
+constexpr int64_t kSlack = 32;  // a generation may be larger than the last by a part of that many
 constexpr int32_t kBlock = 32;  // rows whose lines are fetched before they are looked at
 constexpr size_t kLastBit = 63;
 
@@ -98,7 +101,10 @@ KeyGenerations::Generation* KeyGenerations::GenerationFor(int64_t time) {
       nearest = &generation;
     }
   }
-  if (generations_.size() >= kMostGenerations && nearest != nullptr) return nearest;
+  if (generations_.size() >= kMostGenerations && nearest != nullptr) {
+    const bool next = std::abs(nearest->number - number) == 1;
+    if (!next || generations_.size() >= kMostInARow) return nearest;
+  }
   return &generations_.emplace_back(Generation{number, number * width_ - kReach, time, {}});
 }
 

@@ -68,6 +68,28 @@ TEST(KeyGenerations, FewGenerationsHoweverSparseTheTimes) {
   EXPECT_EQ(Remember(table, {{Uuid(1), 5, 0}, {Uuid(1999), 5, 0}}), (std::vector<uint8_t>{0, 0}));
 }
 
+// Keys at a steady rate, with clocks and the watermark as far back as keys are kept.
+TEST(KeyGenerations, MemoryAKeyStaysSmall) {
+  constexpr int64_t kRetain = 60'000, kKeysAMilli = 10;
+  KeyGenerations table("keys", "STRING", kRetain);
+  double sum = 0;
+  int samples = 0;
+  uint64_t n = 0;
+  for (int64_t now = kRetain; now < 6 * kRetain; now += 100) {
+    std::vector<Row> rows;
+    for (int64_t i = 0; i < 100 * kKeysAMilli; ++i) {
+      rows.push_back({Uuid(n++), now + i / kKeysAMilli, now - kRetain});
+    }
+    Remember(table, rows);
+    table.Expire({now - kRetain, 0});
+    if (now < 4 * kRetain) continue;
+    sum += static_cast<double>(table.bytes()) / static_cast<double>(table.rows());
+    ++samples;
+  }
+  EXPECT_GT(table.rows(), 2 * kRetain * kKeysAMilli);
+  EXPECT_LE(sum / samples, 27.0);
+}
+
 TEST(KeyGenerations, DamageIsADataError) {
   KeyGenerations table("keys", "STRING", 100);
   Remember(table, {{Uuid(1), 1000, 0}, {"short", 1000, 0}});

@@ -9,7 +9,7 @@
 namespace caudal {
 namespace {
 
-constexpr double kFill = 0.9;
+constexpr double kFill = 0.95;
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kArenaPage = size_t{64} << 10;
 constexpr size_t kFilterBitsAKey = 10;
