@@ -131,21 +131,21 @@ void HyperLogLog::AddEntry(uint32_t entry) {
 }
 
 void HyperLogLog::Zip(const std::vector<uint32_t>& other) {
-  // From the back, in place: each entry of `other` moves what stands behind its place to the end, once.
+  if (sparse_.empty()) {
+    sparse_ = other;
+    return;
+  }
+  // From the back, in place, and only as far as `other` reaches.
   size_t left = sparse_.size();
   sparse_.resize(left + other.size());
   uint32_t* entries = sparse_.data();
   size_t end = sparse_.size();
   for (size_t i = other.size(); i-- > 0;) {
-    const uint32_t prefix = other[i] >> kRankBits;
-    const size_t at = LowerBound(entries, left, prefix << kRankBits);
-    const bool here = at < left && entries[at] >> kRankBits == prefix;
-    const uint32_t entry = here ? std::max(entries[at], other[i]) : other[i];
-    const size_t behind = left - at - (here ? 1 : 0);
-    end -= behind;
-    std::memmove(entries + end, entries + left - behind, behind * sizeof(uint32_t));
-    entries[--end] = entry;
-    left = at;
+    const uint32_t entry = other[i];
+    const uint32_t prefix = entry >> kRankBits;
+    while (left > 0 && entries[left - 1] >> kRankBits > prefix) entries[--end] = entries[--left];
+    const bool here = left > 0 && entries[left - 1] >> kRankBits == prefix;
+    entries[--end] = here ? std::max(entries[--left], entry) : entry;
   }
   // Entries that both had have left a gap.
   sparse_.erase(sparse_.begin() + static_cast<std::ptrdiff_t>(left),
