@@ -28,8 +28,9 @@ struct ParquetPart {
 
 namespace {
 
-constexpr int64_t kPartRows = 32 * 1024;       // encoded at once: some milliseconds
+constexpr int64_t kPartRows = 16 * 1024;       // encoded at once: a few milliseconds
 constexpr size_t kMaxGroupBytes = 256u << 20;  // of memory: rows can be long
+constexpr size_t kKeptGroupBytes = 64u << 20;  // of memory that is used again
 
 // Hands Arrow's bytes to the file. A failed write is not Arrow's business: the file keeps the bytes and says
 // so again when it is closed.
@@ -150,7 +151,8 @@ Result<std::unique_ptr<ParquetWriter>> ParquetFileWriter::Make(const Schema& sch
   return std::unique_ptr<ParquetWriter>(new ParquetFileWriter(schema, options, file));
 }
 
-std::unique_ptr<ParquetFileWriter::RowGroup> ParquetFileWriter::NewGroup() const {
+std::unique_ptr<ParquetFileWriter::RowGroup> ParquetFileWriter::NewGroup() {
+  if (spare_ != nullptr) return std::move(spare_);
   auto group = std::make_unique<RowGroup>();
   for (const Field& field : schema_.fields) group->columns.emplace_back(field.type);
   return group;
@@ -249,7 +251,12 @@ void ParquetFileWriter::CloseColumn() {
   target_->group->Close();
   target_->group = nullptr;
   encoded_rows_ += encoding_->rows;
+  // Growing from nothing again would copy every value once more and touch fresh pages.
+  if (encoding_->bytes() <= kKeptGroupBytes) spare_ = std::move(encoding_);
   encoding_ = nullptr;
+  if (spare_ == nullptr) return;
+  spare_->rows = 0;
+  for (ParquetStore& store : spare_->columns) store.Clear();
 }
 
 Status ParquetFileWriter::EncodeAll() {
@@ -284,7 +291,10 @@ Result<ParquetFooter> ParquetFileWriter::Finish() {
 }
 
 int64_t ParquetFileWriter::buffered_bytes() const {
-  return static_cast<int64_t>(gathering_->bytes() + (encoding_ == nullptr ? 0 : encoding_->bytes()));
+  size_t bytes = gathering_->bytes();
+  for (const RowGroup* group : {encoding_.get(), spare_.get()})
+    bytes += group == nullptr ? 0 : group->bytes();
+  return static_cast<int64_t>(bytes);
 }
 
 int64_t ParquetFileWriter::estimated_file_bytes() const {

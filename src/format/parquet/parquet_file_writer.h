@@ -35,7 +35,7 @@ class ParquetFileWriter : public ParquetWriter {
   };
 
   ParquetFileWriter(Schema schema, ParquetOptions options, WritableFile* file);
-  std::unique_ptr<RowGroup> NewGroup() const;
+  std::unique_ptr<RowGroup> NewGroup();
   // Moves the gathered rows behind the group that is being encoded, encoding that first.
   Status CloseGroup();
   Status OpenTarget();
@@ -47,6 +47,7 @@ class ParquetFileWriter : public ParquetWriter {
   ParquetOptions options_;
   WritableFile* file_;
   std::unique_ptr<Target> target_;       // Arrow's objects; made with the first row group
+  std::unique_ptr<RowGroup> spare_;      // encoded and cleared: memory for the next gathering_; may be null
   std::unique_ptr<RowGroup> gathering_;  // never null
   std::unique_ptr<RowGroup> encoding_;   // full, some of its columns are in the file; null if there is none
   size_t encoded_columns_ = 0;

@@ -51,6 +51,20 @@ void ParquetStore::Append(const Column& column, RowSet rows) {
   rows_ += rows.count;
 }
 
+void ParquetStore::Clear() {
+  rows_ = nulls_ = 0;
+  levels_.clear();
+  values_.clear();
+  coded_ = type_.is_string();
+  codes_.clear();
+  offsets_.resize(1);
+  text_.clear();
+  dictionary_offsets_.resize(1);
+  dictionary_text_.clear();
+  code_of_.clear();
+  known_.clear();
+}
+
 void ParquetStore::AppendLevels(const Column& column, RowSet rows) {
   const size_t begin = levels_.size();
   levels_.resize(begin + static_cast<size_t>(rows.count), 1);

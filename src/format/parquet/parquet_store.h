@@ -23,6 +23,8 @@ class ParquetStore {
   explicit ParquetStore(Type type);
 
   void Append(const Column& column, RowSet rows);
+  // Back to no rows; the memory stays for the next ones.
+  void Clear();
 
   const Type& type() const { return type_; }
   int64_t rows() const { return rows_; }

@@ -9,9 +9,9 @@
 namespace caudal {
 namespace {
 
-// Steps of encoding after each chunk: a row group of 32 chunks has 4 steps a column, so this keeps up with 24
-// columns; more columns take longer steps at the next row group's end.
-constexpr int kStepsPerWrite = 3;
+// Values that a step of encoding takes, about. After each chunk as many are encoded as it brought, and a step
+// more: a row group is in its file before the next one is full, and no call does more than its share.
+constexpr int64_t kStepValues = 16 * 1024;
 
 // Chunks in a row without a row for it: an open file that another partition may take the place of.
 constexpr uint64_t kIdleWrites = 16;
@@ -100,8 +100,9 @@ Status FileSinkWriter::Retire(const std::string& folder) {
   return Status();
 }
 
-Status FileSinkWriter::EncodeSome(OpenFile* written) {
-  for (int step = 0; step < kStepsPerWrite; ++step) {
+Status FileSinkWriter::EncodeSome(OpenFile* written, int64_t rows) {
+  const int64_t values = rows * static_cast<int64_t>(plan_->content_columns.size());
+  for (int64_t step = 0; step <= values / kStepValues; ++step) {
     ASSIGN_OR_RETURN(bool more, written->file->Step());
     if (more) continue;
     if (encoded_ == retired_.size()) return Status();
@@ -115,7 +116,7 @@ Status FileSinkWriter::Append(OpenFile* open, const std::vector<ColumnPtr>& cont
                               const PartitionRouter::Share& share) {
   open->used = clock_;
   RETURN_IF_ERROR(open->file->Append(content, share.row_set()));
-  RETURN_IF_ERROR(EncodeSome(open));
+  RETURN_IF_ERROR(EncodeSome(open, share.row_set().count));
   if (open->file->estimated_bytes() < plan_->format.options.rolling_bytes) return Status();
   return Retire(share.path);
 }

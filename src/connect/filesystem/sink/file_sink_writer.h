@@ -50,7 +50,7 @@ class FileSinkWriter : public SinkWriter {
   void MakeRoom(int64_t rows);
   // No row is added to it any more; what is left to encode is done in steps.
   Status Retire(const std::string& folder);
-  Status EncodeSome(OpenFile* written);
+  Status EncodeSome(OpenFile* written, int64_t rows);
 
   const FileSinkPlan* plan_;
   int task_;
