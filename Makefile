@@ -73,6 +73,12 @@ bench: build ## time the stages one by one, then the whole job; BENCH=data times
 	@for program in build/release/bench/$(or $(BENCH),*)_bench; do echo "$$(basename $$program)"; $$program; done
 	@$(if $(BENCH),true,$(MAKE) bench-job)
 
+.PHONY: bench-gate
+bench-gate: build ## count instructions an event of each stage (callgrind); fails at 2 % more than bench/instructions.json
+	@tools/setup bench
+	@ninja -C build/release benches
+	@bench/gate
+
 .PHONY: bench-job
 bench-job: build ## run NeoBank over 5 M events, prove its outputs, print speed, CPU, steps, memory; JOB='--events 1000000'
 	@bench/neobank $(JOB)

@@ -4,6 +4,10 @@
 // the median round. CPU time of the calling thread is read, not the wall clock, so that a busy machine
 // disturbs less; figures of two machines are compared as ratios of lines, never as they stand. One thread;
 // nothing is kept.
+//
+// Under bench/gate, which counts instructions: CAUDAL_BENCH_ROUNDS=N does the work of the line named by
+// CAUDAL_BENCH_LINE exactly N times and leaves the others out; without a line it only prints
+// "name<tab>items".
 #pragma once
 
 #include <time.h>
@@ -11,6 +15,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -28,8 +34,22 @@ inline void KeepResult(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
 }
 
+// True when the gate runs the program: what it asked for has been done.
+inline bool RunForGate(const char* name, int64_t items, const std::function<void()>& work) {
+  const char* rounds = std::getenv("CAUDAL_BENCH_ROUNDS");
+  if (rounds == nullptr) return false;
+  const char* line = std::getenv("CAUDAL_BENCH_LINE");
+  if (line == nullptr) {
+    std::printf("%s\t%lld\n", name, static_cast<long long>(items));
+  } else if (std::strcmp(line, name) == 0) {
+    for (int round = std::atoi(rounds); round > 0; --round) work();
+  }
+  return true;
+}
+
 // REQUIRES: `work` handles `items` items a call.
 inline void Measure(const char* name, int64_t items, const std::function<void()>& work) {
+  if (RunForGate(name, items, work)) return;
   constexpr int64_t kBudget = 500'000'000;
   constexpr size_t kFewest = 5;
   work();
