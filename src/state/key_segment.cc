@@ -11,15 +11,14 @@ namespace {
 
 constexpr double kFill = 0.95;
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kPopulated = size_t{4} << 20;
 constexpr size_t kArenaPage = size_t{64} << 10;
 constexpr size_t kFilterBitsAKey = 10;
 
 // Zeroed pages. A page that is looked into before it is first written costs two faults, the second of which
-// interrupts every core that runs a thread of ours: small mappings are therefore filled at once (about a
-// millisecond for the largest), and only larger ones spread the cost over the inserts.
+// interrupts every core that runs a thread of ours: small mappings are therefore filled at once (half a
+// millisecond for the largest); larger ones get huge pages and spread the cost over the inserts.
 void* MapZeroed(size_t size) {
-  const int populate = size <= kPopulated ? MAP_POPULATE : MAP_NORESERVE;
+  const int populate = size < kHugePage ? MAP_POPULATE : MAP_NORESERVE;
   void* pages = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
   CHECK(pages != MAP_FAILED);
   // Only a wish: without huge pages it is slower, not wrong.
