@@ -9,13 +9,6 @@
 #include "format/parquet_reader.h"
 
 namespace caudal {
-namespace {
-
-// A record longer than this is cut, which makes it a broken one.
-constexpr int64_t kMaxRecordBytes = 64 << 20;
-
-}  // namespace
-
 FileReaderThread::FileReaderThread(FileReaderOptions options, FileQueue queue)
     : options_(std::move(options)), queue_(std::move(queue)), thread_([this] { Run(); }) {}
 
