@@ -61,13 +61,16 @@ struct AggregateCall {
   bool operator==(const AggregateCall& other) const = default;
 };
 
+// When an operator that keeps rows lets its results go.
+enum class Emission : uint8_t {
+  kOnChange,     // plain: +I, -U/+U, -D as the result changes
+  kOnWatermark,  // windowed: once, when the watermark passes the window's end
+  kOnEnd,        // batch: once, at the end
+};
+
 // GROUP BY and SELECT DISTINCT. Output: keys, results, then the window columns asked for.
 struct AggregateNode {
-  enum class Emit : uint8_t {
-    kOnChange,     // plain: +I, -U/+U, -D as the result changes
-    kOnWatermark,  // windowed: once, when the watermark passes the window's end
-    kOnEnd,        // batch: once, at the end
-  };
+  using Emit = Emission;
   enum class WindowColumn : uint8_t { kStart, kEnd, kTime };
 
   std::vector<int> keys;
@@ -90,6 +93,7 @@ struct SortKey {
 
 // ROW_NUMBER() OVER (PARTITION BY … ORDER BY …) between `first` and `last`; n = 1 is deduplication.
 struct TopNNode {
+  using Emit = Emission;
   std::vector<int> partition;
   std::vector<SortKey> order;
   int64_t first = 1;
@@ -101,9 +105,9 @@ struct TopNNode {
   bool rowtime_last = false;   // n = 1, descending rowtime or arrival: of equal times the later to come
   // Retracting, but updates come as -U and +U of one row and never put it lower: emitted as one update.
   bool rising = false;
-  // A Top-N of windows (PARTITION BY window_start, window_end), once each when it is over. The planner writes
-  // it as a TopN and an Aggregate over `window`; no operator sees the flag set.
-  bool windowed = false;
+  // A Top-N of windows (PARTITION BY window_start, window_end): `window`, whose time_column is here the
+  // column of the partition that holds the window's end.
+  Emit emit = Emit::kOnChange;
   WindowSpec window;
 };
 

@@ -10,22 +10,13 @@ namespace {
 constexpr int64_t kTopNStep = 10'000'000;  // ns
 constexpr int32_t kRowsBetweenLooks = 64;  // at the time and the output
 
-std::string OrderWords(const TopNNode& node) {
-  std::string words = node.rowtime_last ? "last of" : "by";
-  for (const SortKey& key : node.order) {
-    words += " " + std::to_string(key.column) + (key.ascending ? " asc" : " desc") +
-             (key.nulls_first ? " nulls first" : " nulls last");
-  }
-  return words;
-}
-
 }  // namespace
 
 TopN::TopN(TopNNode node, const Schema& input, const Schema& output, int64_t ttl)
     : node_(std::move(node)),
       by_place_(node_.with_rank || node_.first > 1 || (node_.last == 1 && !node_.retracting)),
       layout_(input, output, node_.with_rank ? 1 : 0),
-      codec_(layout_.words() + " " + OrderWords(node_)),
+      codec_(layout_.words() + " " + RankWords(node_)),
       partitions_("partitions", KeyTypesText(input, node_.partition), &codec_, ttl),
       changes_(output) {}
 

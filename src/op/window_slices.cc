@@ -73,6 +73,10 @@ int64_t WindowSlices::TimeLabel(int64_t end) {
   return zone_.ToUtcSeconds(seconds, /*later=*/true) * 1000 + (wall - seconds * 1000);
 }
 
+int64_t WindowSlices::EndOfLabel(int64_t wall_millis) const {
+  return FloorDiv(wall_millis - offset_, width_);
+}
+
 std::string WindowSlices::Words() const {
   return "slices of " + std::to_string(width_) + " ms from " + std::to_string(offset_) +
          (local_ ? " in " + zone_.name() : "");

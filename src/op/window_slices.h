@@ -36,6 +36,7 @@ class WindowSlices {
   // Labels: wall clock times of the window, and its last ms as an instant (or wall clock for TIMESTAMP).
   int64_t StartLabel(int64_t end) const { return offset_ + (end - per_window_) * width_; }
   int64_t EndLabel(int64_t end) const { return offset_ + end * width_; }
+  int64_t EndOfLabel(int64_t wall_millis) const;
   int64_t TimeLabel(int64_t end);
   // When the window closes, as an instant.
   int64_t EndInstant(int64_t end);

@@ -105,6 +105,7 @@ struct Attributes {
   std::string operator()(const TopNNode& top) const {
     std::string text = fmt::format("rankRange=[{}, {}], partitionBy=[{}], orderBy=[{}]", top.first, top.last,
                                    Names(input, top.partition), OrderText(top.order, input));
+    if (top.emit == TopNNode::Emit::kOnWatermark) text += ", emit=[end of window]";
     if (top.rowtime_first) text += ", keep=[FirstRow by row time]";
     if (top.rowtime_last) text += ", keep=[LastRow by row time]";
     return text;

@@ -70,7 +70,7 @@ Result<Relation> RankBinder::AddTopN(std::vector<Expr> filters) {
     return static_cast<int>(projections.size()) - 1;
   };
   TopNNode top;
-  RETURN_IF_ERROR(AddWindow(top, projections));
+  ChooseEmission(top);
   for (const Expr& key : partition_) top.partition.push_back(column_of(key));
   for (size_t i = 0; i < order_.size(); ++i) {
     SortKey key = order_keys_[i];
@@ -89,31 +89,23 @@ Result<Relation> RankBinder::AddTopN(std::vector<Expr> filters) {
 }
 
 // With window_start and window_end among the partition columns the result of each window comes once, at its
-// end. Windows that slide by s end s apart, so that the row times end - 1 ms of one window tumble by s.
-Status RankBinder::AddWindow(TopNNode& top, std::vector<Projection>& projections) const {
-  if (!input_.window || queries_.batch()) return Status();
+// end.
+void RankBinder::ChooseEmission(TopNNode& top) const {
+  if (queries_.batch()) {
+    top.emit = TopNNode::Emit::kOnEnd;
+    return;
+  }
+  if (!input_.window) return;
   auto is_key = [&](int column) {
     return column >= 0 && std::ranges::any_of(partition_, [&](const Expr& key) {
              return key.kind == Expr::Kind::kColumn && key.column == column;
            });
   };
   const WindowColumns& window = *input_.window;
-  if (!is_key(window.start) || !is_key(window.end)) return Status();
-  top.windowed = true;
+  if (!is_key(window.start) || !is_key(window.end)) return;
+  top.emit = TopNNode::Emit::kOnWatermark;
   top.window = window.spec;
-  top.window.size = window.spec.slide;
-  top.window.offset = (window.spec.offset + window.spec.size) % window.spec.slide;
-  top.window.time_column = window.time;
-  if (window.time >= 0) return Status();
-  ExpressionBinder binder(*context_.source, input_.scope);
-  std::vector<Expr> args;
-  args.push_back(projections[static_cast<size_t>(window.end)].expr);
-  args.push_back(Expr::Literal(Type(TypeId::kIntervalDayTime, /*nullable=*/false), Value(int64_t{1})));
-  ASSIGN_OR_RETURN(Expr time, binder.CallFunction("-", std::move(args), {}));
-  top.window.local_time_zone = false;
-  top.window.time_column = static_cast<int>(projections.size());
-  projections.push_back({std::move(time), "time$"});
-  return Status();
+  top.window.time_column = window.end;
 }
 
 void RankBinder::ReplacePlaceholder(Expr& expr) const {

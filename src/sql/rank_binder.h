@@ -31,7 +31,7 @@ class RankBinder : public CallHandler {
 
  private:
   Status BindOver(const Over& over);
-  Status AddWindow(TopNNode& top, std::vector<Projection>& projections) const;
+  void ChooseEmission(TopNNode& top) const;
 
   QueryBinder& queries_;
   const BindContext& context_;

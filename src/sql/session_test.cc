@@ -322,19 +322,16 @@ TEST_F(SessionTest, ChecksNotNullOnTheWayIn) {
 }
 
 TEST_F(SessionTest, GivesATopNOfWindowsOncePerWindow) {
-  EXPECT_EQ(Changes("SELECT acct, window_end FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, "
-                    "window_end ORDER BY acct DESC) "
-                    "AS rn FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND))) WHERE rn <= 2"),
-            "Calc(select=[acct, window_end], changelogMode=[I])\n"
-            "+- Aggregate(groupBy=[acct, window_start, window_end, window_time, row_number$], "
-            "window=[TUMBLE(time_col=[window_time], size=[10 s])], select=[acct, window_start, window_end, "
-            "window_time, "
-            "row_number$], changelogMode=[I])\n"
-            "   +- TopN(rankRange=[1, 2], partitionBy=[window_start, window_end], orderBy=[acct DESC], "
-            "changelogMode=[I,UB,UA,D])\n"
-            "      +- Calc(select=[acct, window_start, window_end, window_time], changelogMode=[I])\n"
-            "         +- Window(window=[TUMBLE(time_col=[ts], size=[10 s])], changelogMode=[I])\n"
-            "            +- Scan(table=[t], fields=[id, acct, ts], changelogMode=[I])\n\n");
+  EXPECT_EQ(
+      Changes("SELECT acct, window_end FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, "
+              "window_end ORDER BY acct DESC) "
+              "AS rn FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND))) WHERE rn <= 2"),
+      "Calc(select=[acct, window_end], changelogMode=[I])\n"
+      "+- TopN(rankRange=[1, 2], partitionBy=[window_start, window_end], orderBy=[acct DESC], emit=[end of "
+      "window], changelogMode=[I])\n"
+      "   +- Calc(select=[acct, window_start, window_end, $clock], changelogMode=[I])\n"
+      "      +- Window(window=[TUMBLE(time_col=[ts], size=[10 s])], changelogMode=[I])\n"
+      "         +- Scan(table=[t], fields=[id, acct, ts, $clock], changelogMode=[I])\n\n");
 }
 
 TEST_F(SessionTest, ShowsTheCatalog) {

@@ -55,6 +55,16 @@ class RowLayout {
   std::string words_;
 };
 
+// What the rows of a TopN are ordered by, for fingerprints.
+inline std::string RankWords(const TopNNode& node) {
+  std::string words = node.rowtime_last ? "last of" : "by";
+  for (const SortKey& key : node.order) {
+    words += " " + std::to_string(key.column) + (key.ascending ? " asc" : " desc") +
+             (key.nulls_first ? " nulls first" : " nulls last");
+  }
+  return words;
+}
+
 // Bytes that order as ORDER BY does.
 inline void AppendSortKey(const std::vector<SortKey>& keys, const Chunk& chunk, int32_t row,
                           std::string* out) {

@@ -21,22 +21,16 @@ ChangelogKinds Without(ChangelogKinds kinds, ChangelogKinds part) {
 // "Aggregate 'features/group-by'": who makes the changes that somebody cannot take.
 std::string NameOf(const PlanNode& node) { return fmt::format("{} '{}'", node.label(), node.id); }
 
-// Whether the column is PROCTIME(), perhaps of a table's computed column.
-bool IsProcessingTime(const std::vector<PlanNode>& nodes, const PlanNode& node, int column) {
-  auto is_call = [](const Expr& expr) { return expr.kind == Expr::Kind::kCall && expr.name == "PROCTIME"; };
-  if (const ScanNode* scan = node.as<ScanNode>()) {
-    const TableColumn& source =
-        scan->table.columns[static_cast<size_t>(scan->columns[static_cast<size_t>(column)])];
-    return source.computed && is_call(*source.computed);
-  }
+// Whether the column is the time attribute, or was it before a window function made window_time the one.
+bool IsRowTime(const std::vector<PlanNode>& nodes, const PlanNode& node, int column) {
+  if (column == node.time_column) return true;
   if (node.inputs.empty()) return false;
   const PlanNode& input = nodes[static_cast<size_t>(node.inputs[0].node)];
   if (const CalcNode* calc = node.as<CalcNode>()) {
     const Expr& expr = calc->projections[static_cast<size_t>(column)];
-    return is_call(expr) || (expr.kind == Expr::Kind::kColumn && IsProcessingTime(nodes, input, expr.column));
+    return expr.kind == Expr::Kind::kColumn && IsRowTime(nodes, input, expr.column);
   }
-  const bool passes = node.as<WindowNode>() || node.as<DeduplicateNode>();
-  return passes && column < input.schema.size() && IsProcessingTime(nodes, input, column);
+  return node.as<WindowNode>() && column < input.schema.size() && IsRowTime(nodes, input, column);
 }
 
 // How a column changes with the updates of one row.
@@ -160,15 +154,18 @@ class ChangelogInference {
   Result<ChangelogKinds> InferTopN(TopNNode& top, const PlanNode& node) const {
     const PlanNode& input = Input(node);
     top.retracting = !input.kinds.insert_only();
+    const bool at_once = top.emit != TopNNode::Emit::kOnChange;
     const bool one = top.first == 1 && top.last == 1 && !top.retracting && top.order.size() == 1;
-    const bool by_time = one && input.time_column >= 0 && top.order[0].column == input.time_column;
-    top.rising = top.retracting && OnlyRises(draft_.nodes, node, top);
+    const bool by_time = one && (top.order[0].column == input.time_column ||
+                                 (at_once && IsRowTime(draft_.nodes, input, top.order[0].column)));
+    top.rising = top.retracting && !at_once && OnlyRises(draft_.nodes, node, top);
     // Processing time never goes back: the first row stays the first, and of equal times the last to come is
     // last.
     const bool by_arrival = one && IsProcessingTime(draft_.nodes, input, top.order[0].column);
-    top.rowtime_first = by_time && top.order[0].ascending && !top.with_rank;
+    top.rowtime_first =
+        by_time && top.order[0].ascending && !top.with_rank && top.emit != TopNNode::Emit::kOnWatermark;
     top.rowtime_last = (by_arrival || by_time) && !top.order[0].ascending;
-    const bool first_stays = top.rowtime_first || (by_arrival && top.order[0].ascending);
+    const bool first_stays = at_once || top.rowtime_first || (by_arrival && top.order[0].ascending);
     return first_stays ? ChangelogKinds::InsertOnly() : ChangelogKinds::All();
   }
 
@@ -279,6 +276,23 @@ class ChangelogInference {
 };
 
 }  // namespace
+
+bool IsProcessingTime(const std::vector<PlanNode>& nodes, const PlanNode& node, int column) {
+  auto is_call = [](const Expr& expr) { return expr.kind == Expr::Kind::kCall && expr.name == "PROCTIME"; };
+  if (const ScanNode* scan = node.as<ScanNode>()) {
+    const TableColumn& source =
+        scan->table.columns[static_cast<size_t>(scan->columns[static_cast<size_t>(column)])];
+    return source.computed && is_call(*source.computed);
+  }
+  if (node.inputs.empty()) return false;
+  const PlanNode& input = nodes[static_cast<size_t>(node.inputs[0].node)];
+  if (const CalcNode* calc = node.as<CalcNode>()) {
+    const Expr& expr = calc->projections[static_cast<size_t>(column)];
+    return is_call(expr) || (expr.kind == Expr::Kind::kColumn && IsProcessingTime(nodes, input, expr.column));
+  }
+  const bool passes = node.as<WindowNode>() || node.as<DeduplicateNode>();
+  return passes && column < input.schema.size() && IsProcessingTime(nodes, input, column);
+}
 
 Result<Draft> InferChangelog(const Draft& draft, const Catalog& catalog, bool batch, const FailAt& fail) {
   return ChangelogInference(draft, catalog, batch, fail).Run();

@@ -13,4 +13,8 @@ namespace caudal::sql {
 // cannot take the changes that reach it, or an aggregate cannot take rows away.
 Result<Draft> InferChangelog(const Draft& draft, const Catalog& catalog, bool batch, const FailAt& fail);
 
+// Whether the column is PROCTIME(), perhaps of a table's computed column. REQUIRES: `nodes` has the node's
+// inputs.
+bool IsProcessingTime(const std::vector<PlanNode>& nodes, const PlanNode& node, int column);
+
 }  // namespace caudal::sql

@@ -27,7 +27,9 @@ Type HiddenType(const HiddenColumn& column) {
 // Whether the operator compares rows with $clock.
 bool DecidesLateness(const PlanNode& node) {
   if (const AggregateNode* aggregate = node.as<AggregateNode>()) return aggregate->windowed;
-  if (const TopNNode* top = node.as<TopNNode>()) return top->rowtime_first;
+  if (const TopNNode* top = node.as<TopNNode>()) {
+    return top->rowtime_first || top->emit == TopNNode::Emit::kOnWatermark;
+  }
   return node.as<DeduplicateNode>() != nullptr;
 }
 

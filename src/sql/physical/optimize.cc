@@ -9,7 +9,6 @@
 #include "sql/physical/hidden_columns.h"
 #include "sql/physical/merge_calcs.h"
 #include "sql/physical/prune_columns.h"
-#include "sql/physical/window_rank.h"
 
 namespace caudal::sql {
 namespace {
@@ -61,8 +60,7 @@ Result<Plan> Optimize(Draft draft, std::string query, const Catalog& catalog, bo
   plan.batch = batch;
   ASSIGN_OR_RETURN(plan.parallelism, Parallelism(plan));
   ASSIGN_OR_RETURN(draft, MergeCalcs(draft, fail));
-  draft = ExpandWindowRanks(PruneColumns(draft));
-  ASSIGN_OR_RETURN(draft, MergeCalcs(draft, fail));
+  ASSIGN_OR_RETURN(draft, MergeCalcs(PruneColumns(draft), fail));
   ASSIGN_OR_RETURN(draft, InferChangelog(draft, catalog, batch, fail));
   RETURN_IF_ERROR(FindDeadLetter(draft, catalog, fail, &plan));
   draft = AddHiddenColumns(draft, plan.dead_letter.has_value());

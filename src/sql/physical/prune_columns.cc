@@ -61,7 +61,6 @@ class RequiredColumns {
     if (const TopNNode* top = node.as<TopNNode>()) {
       Require(node, top->partition);
       for (const SortKey& key : top->order) Require(node, {key.column});
-      if (top->windowed) Require(node, {top->window.time_column});
     }
     if (const DeduplicateNode* deduplicate = node.as<DeduplicateNode>()) {
       Require(node, deduplicate->keys);
@@ -223,7 +222,8 @@ class Pruner {
     } else if (TopNNode* top = std::get_if<TopNNode>(&node.payload)) {
       for (int& key : top->partition) key = column(key);
       for (SortKey& key : top->order) key.column = column(key.column);
-      if (top->windowed) top->window.time_column = column(top->window.time_column);
+      if (top->emit == TopNNode::Emit::kOnWatermark)
+        top->window.time_column = column(top->window.time_column);
     } else if (DeduplicateNode* deduplicate = std::get_if<DeduplicateNode>(&node.payload)) {
       for (int& key : deduplicate->keys) key = column(key);
       deduplicate->time_column = column(deduplicate->time_column);
@@ -242,8 +242,7 @@ class Pruner {
       return std::ranges::find(order, column, &SortKey::column) != order.end();
     };
     if (const TopNNode* top = std::get_if<TopNNode>(&payload)) {
-      return std::ranges::find(top->partition, column) != top->partition.end() || in_order(top->order) ||
-             (top->windowed && top->window.time_column == column);
+      return std::ranges::find(top->partition, column) != top->partition.end() || in_order(top->order);
     }
     if (const DeduplicateNode* deduplicate = std::get_if<DeduplicateNode>(&payload)) {
       return std::ranges::find(deduplicate->keys, column) != deduplicate->keys.end() ||

@@ -31,7 +31,7 @@ bool Same(const AggregateNode& a, const AggregateNode& b) {
 bool Same(const TopNNode& a, const TopNNode& b) {
   return a.partition == b.partition && a.order == b.order && a.first == b.first && a.last == b.last &&
          a.with_rank == b.with_rank && a.retracting == b.retracting && a.update_before == b.update_before &&
-         a.windowed == b.windowed && a.rising == b.rising && Same(a.window, b.window);
+         a.emit == b.emit && a.rising == b.rising && Same(a.window, b.window);
 }
 bool Same(const DeduplicateNode& a, const DeduplicateNode& b) {
   return a.keys == b.keys && a.time_column == b.time_column && a.retain == b.retain;
