@@ -96,8 +96,7 @@ def read_dead_letters(data):
         for line in path.read_bytes().splitlines():
             row = json.loads(line)
             counts[row["query"]][row["error_class"]] += 1
-            # Blanks around a record are no part of it.
-            raws[row["query"]][(row["error_class"], base64.b64decode(row["raw"] or "").rstrip(b" "))] += 1
+            raws[row["query"]][(row["error_class"], base64.b64decode(row["raw"] or ""))] += 1
     return counts, raws
 
 
@@ -113,7 +112,7 @@ def expected_raws(data, tables):
             if name not in files:
                 files = {name: (data / "in" / name).read_bytes()}
             start = int(offset)
-            truth[(fate, files[name][start:files[name].index(b"\n", start)].rstrip(b" "))] += 1
+            truth[(fate, files[name][start:files[name].index(b"\n", start)])] += 1
     return truth
 
 

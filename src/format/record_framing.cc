@@ -17,9 +17,21 @@ size_t SkipBlanks(std::string_view text, size_t at) {
   return at;
 }
 
-std::string_view TrimRight(std::string_view text) {
-  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
+// The last character that is not blank; REQUIRES: there is one.
+char LastInk(std::string_view text) {
+  while (IsBlank(text.back())) text.remove_suffix(1);
+  return text.back();
+}
+
+std::string_view WithoutLineBreaks(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   return text;
+}
+
+// Where the line of `at` begins, if not before `floor`.
+size_t LineStart(std::string_view text, size_t at, size_t floor) {
+  while (at > floor && text[at - 1] != '\n') --at;
+  return at;
 }
 
 // Where the line that `at` stands in ends: its line break, or the text's end.
@@ -57,24 +69,26 @@ size_t RecordFraming::SplitLines(std::string_view text, bool last, std::vector<s
 
 size_t RecordFraming::SplitJson(std::string_view text, bool last, std::vector<std::string_view>* records) {
   for (size_t at = 0;;) {
-    const size_t start = SkipBlanks(text, at);
-    if (start == text.size()) return start;
-    const size_t line_end = LineEnd(text, start);
+    const size_t ink = SkipBlanks(text, at);
+    const bool marked = text.substr(ink).starts_with(kMark);
+    const size_t start = marked ? ink : LineStart(text, ink, at);
+    if (ink == text.size()) return last || ink - start > kMaxObjectBytes ? ink : start;
+    const size_t line_end = LineEnd(text, ink);
     if (line_end == text.size() && !last) return start;
-    const size_t object = start + (text.substr(start).starts_with(kMark) ? kMark.size() : 0);
+    const size_t object = ink + (marked ? kMark.size() : 0);
+    const std::string_view line = WithoutLineBreaks(text.substr(start, line_end - start));
     if (object >= line_end || text[object] != '{') {
-      records->push_back(TrimRight(text.substr(start, line_end - start)));
+      records->push_back(line);
       at = line_end;
       continue;
     }
-    const std::string_view line = TrimRight(text.substr(start, line_end - start));
     const size_t next = SkipBlanks(text, line_end);
-    if (line.back() == '}') {
+    if (LastInk(line) == '}') {
       // No object goes on with '{' behind a '}', so what is followed by one, or by nothing, is whole.
       if (next == text.size() && !last) return start;
       if (next == text.size() || text[next] == '{') {
         records->push_back(line);
-        at = next;
+        at = line_end;
         continue;
       }
     }
@@ -97,7 +111,7 @@ size_t RecordFraming::SplitJson(std::string_view text, bool last, std::vector<st
       if (rest == text.size() && !last) return start;
       end = rest;
     }
-    records->push_back(TrimRight(text.substr(start, end - start)));
+    records->push_back(WithoutLineBreaks(text.substr(start, end - start)));
     at = end;
   }
 }

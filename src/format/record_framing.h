@@ -24,9 +24,9 @@ class RecordFraming {
 
   explicit RecordFraming(Kind kind) : kind_(kind) {}
 
-  // Appends the records of `text`, without the line breaks around them; of JSON, blank lines left out.
-  // Returns how many bytes are done with; the rest is to stand at the start of the next text. `last`: nothing
-  // follows.
+  // Appends the records of `text`, byte for byte but for the line breaks around them: blanks on a record's
+  // own lines are part of it. Of JSON, blank lines are left out. Returns how many bytes are done with; the
+  // rest is to stand at the start of the next text. `last`: nothing follows.
   size_t Split(std::string_view text, bool last, std::vector<std::string_view>* records);
 
  private:

@@ -38,10 +38,10 @@ std::vector<std::string> Json(const std::string& text) {
 
 TEST(RecordFramingTest, LinesAreRecords) {
   const std::string text = "{\"a\":1}\n\n  {\"a\":2}  \r\n{\"a\":3}";
-  EXPECT_THAT(Json(text), ElementsAre("{\"a\":1}", "{\"a\":2}", "{\"a\":3}"));
+  EXPECT_THAT(Json(text), ElementsAre("{\"a\":1}", "  {\"a\":2}  ", "{\"a\":3}"));
   for (size_t piece = 1; piece < 12; ++piece) {
     EXPECT_THAT(Split(RecordFraming::Kind::kJson, text, piece),
-                ElementsAre("{\"a\":1}", "{\"a\":2}", "{\"a\":3}"));
+                ElementsAre("{\"a\":1}", "  {\"a\":2}  ", "{\"a\":3}"));
   }
   // Of lines that are no JSON an empty one is data; "\r\n" is a line break, as in Flink.
   EXPECT_THAT(Split(RecordFraming::Kind::kLines, "a b\r\n\n c \r\r\nd", 3),
@@ -71,6 +71,15 @@ TEST(RecordFramingTest, ABrokenRecordSwallowsNoneBehindIt) {
   EXPECT_THAT(Json("{\n \"a\": 1,\n\n{\n \"a\": 2\n}\n"), ElementsAre("{\n \"a\": 1,", "{\n \"a\": 2\n}"));
   EXPECT_THAT(Json("{\"a\":1"), ElementsAre("{\"a\":1"));
   EXPECT_THAT(Json("[{\"a\":1}]\n{}"), ElementsAre("[{\"a\":1}]", "{}"));
+}
+
+// They go to the dead-letter table as they are.
+TEST(RecordFramingTest, ABrokenRecordKeepsItsBlanks) {
+  EXPECT_THAT(Json("{\"a\": \n \t \n{\"a\":2}\n"), ElementsAre("{\"a\": \n \t ", "{\"a\":2}"));
+  EXPECT_THAT(Json("{\"a\":1, \"b\": \r\n\r\n{\"a\":2}\r\n"), ElementsAre("{\"a\":1, \"b\": ", "{\"a\":2}"));
+  EXPECT_THAT(Json(" \trubbish \n  \n"), ElementsAre(" \trubbish "));
+  EXPECT_THAT(Json("{\"a\": "), ElementsAre("{\"a\": "));
+  EXPECT_THAT(Json("  \n \t"), ElementsAre());
 }
 
 TEST(RecordFramingTest, AnObjectWithoutEndIsGivenUpAtTheLimit) {
