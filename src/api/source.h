@@ -40,8 +40,9 @@ struct RejectedRecord {
 struct SourceRows {
   Chunk chunk;                           // the schema the reader was opened with
   std::vector<RejectedRecord> rejected;  // records that are not in the chunk
-  ColumnPtr arrival;  // BIGINT ms a row: when the record reached the source; null = unknown
-  int64_t bytes = 0;  // read from outside
+  ColumnPtr arrival;           // BIGINT ms a row: when the record reached the source; null = unknown
+  int64_t bytes = 0;           // read from outside
+  int64_t ignored_values = 0;  // that could not be read and, as an option says, became NULL
 };
 struct NothingYet {};
 struct Finished {};  // the split has ended for good
@@ -65,6 +66,10 @@ class SplitReader {
   virtual Result<Poll> Next() = 0;
   // After the last chunk that Next returned.
   virtual Position position() const = 0;
+  // For people: where the record at `offset` of what Next last returned lies; -1 = somewhere in it.
+  virtual std::string Place(int64_t offset) const {
+    return offset < 0 ? "before position " + position() : "record at " + std::to_string(offset);
+  }
   virtual Backlog backlog() const { return {}; }
 };
 

@@ -45,6 +45,7 @@ struct DecodedRows {
       record_of_row;       // empty: row i is record i, and failed records are in `errors` and deselected
   SelectionPtr selection;  // rows that decoded; null = all
   std::vector<DecodeError> errors;  // ascending by record
+  int64_t ignored_values = 0;       // that could not be read and, as an option says, became NULL
 };
 
 class Decoder {

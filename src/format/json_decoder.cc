@@ -110,9 +110,11 @@ class JsonDecoder::Rows {
   uint64_t reading_ = 0;          // counts readings of a record
   std::vector<uint64_t> set_in_;  // by column: the last reading that had a value for it
   size_t set_count_ = 0;
+  int64_t ignored_in_record_ = 0;
   std::string_view record_;
   std::string error_;
   std::vector<DecodeError> errors_;
+  int64_t ignored_values_ = 0;
   std::vector<size_t> broken_;  // records of the group to be read again, alone
 };
 
@@ -200,11 +202,13 @@ bool JsonDecoder::Rows::ReadField(JsonCursor* cursor, int index, int32_t row) {
     return WrongValue(column, {begin, static_cast<size_t>(cursor->here() - begin)});
   }
   column.SetNull(row);
+  ++ignored_in_record_;
   return true;
 }
 
 bool JsonDecoder::Rows::ReadRecord(JsonCursor* cursor, int32_t row) {
   set_count_ = 0;
+  ignored_in_record_ = 0;
   ++reading_;
   if (cursor->kind() != '{') return Broken(*cursor, "an object");
   cursor->Advance();
@@ -256,7 +260,11 @@ void JsonDecoder::Rows::DecodeAlone(const RawRecord& record, int32_t row) {
   JsonCursor cursor(record_.data(), positions, positions + structure_.count());
   bool read = ReadRecord(&cursor, row);
   if (read && !cursor.at_end()) read = Broken(cursor, "nothing more");
-  if (!read) errors_.push_back({row, std::move(error_)});
+  if (!read) {
+    errors_.push_back({row, std::move(error_)});
+  } else {
+    ignored_values_ += ignored_in_record_;
+  }
 }
 
 // Indexes as many records at once as stand one behind the other, a line break between them: since a line
@@ -289,7 +297,9 @@ size_t JsonDecoder::Rows::DecodeGroup(const std::vector<RawRecord>& records, siz
         !cursor.at_end() && cursor.position() < record_end && ReadRecord(&cursor, static_cast<int32_t>(i));
     // The last token read and the next one lie on either side of the record's end, or it is not whole.
     if (read && (cursor.position() < record_end || cursor.before() >= record_end)) read = false;
-    if (!read) {
+    if (read) {
+      ignored_values_ += ignored_in_record_;
+    } else {
       // Rare: its error is the same as if it stood alone, but this index must not be lost.
       broken_.push_back(i);
       cursor = JsonCursor(begin, std::lower_bound(positions, stop, record_end), stop);
@@ -304,6 +314,7 @@ void JsonDecoder::Rows::Decode(const RawBatch& batch, DecodedRows* out) {
   const int32_t rows = static_cast<int32_t>(batch.records.size());
   for (JsonColumn& column : columns_) column.Begin(rows);
   errors_.clear();
+  ignored_values_ = 0;
   for (size_t first = 0; first < batch.records.size();) first = DecodeGroup(batch.records, first);
 
   out->row_count = rows;
@@ -326,6 +337,7 @@ void JsonDecoder::Rows::Decode(const RawBatch& batch, DecodedRows* out) {
   out->columns.clear();
   for (JsonColumn& column : columns_) out->columns.push_back(column.Finish(rows, batch.pins));
   out->errors = std::move(errors_);
+  out->ignored_values = ignored_values_;
 }
 
 Result<std::unique_ptr<JsonDecoder>> JsonDecoder::Make(const Schema& schema, JsonOptions options) {

@@ -284,6 +284,16 @@ TEST(JsonDecoderTest, OptionsForMissingAndWrongFields) {
   EXPECT_EQ(decoded.rows.errors.size(), 1u);
 }
 
+TEST(JsonDecoderTest, ValuesThatBecomeNullAreCounted) {
+  const Schema schema = Columns({{"a", Type(TypeId::kInt)}, {"b", Type(TypeId::kInt)}});
+  JsonOptions lenient;
+  lenient.ignore_parse_errors = true;
+  EXPECT_EQ(Decode(schema, {R"({"a":1,"b":2})", R"({"a":null})"}, lenient).rows.ignored_values, 0);
+  EXPECT_EQ(Decode(schema, {R"({"a":"12x","b":1})", R"({"a":5e9,"b":[]})"}, lenient).rows.ignored_values, 3);
+  // Those of a record that is an error as a whole are not: it is counted as such.
+  EXPECT_EQ(Decode(schema, {R"({"a":"12x","b":1)", R"({"a":"12x","b":1})"}, lenient).rows.ignored_values, 1);
+}
+
 TEST(JsonDecoderTest, RepeatingStringsAreCodedUniqueOnesAreNot) {
   auto decoder = JsonDecoder::Make(Columns({{"few", Type::String()}, {"many", Type::String()}}), {});
   for (int round = 0; round < 3; ++round) {

@@ -418,6 +418,7 @@ OperatorProgress Job::Summarize(size_t node, const std::vector<TaskProgress>& ta
       sum.state_rows += part.state_rows;
       sum.state_bytes += part.state_bytes;
       sum.bytes_read += part.bytes_read;
+      sum.ignored_values += part.ignored_values;
       auto add = [](int64_t value, int64_t* into) {
         if (value >= 0) *into = std::max<int64_t>(*into, 0) + value;
       };

@@ -194,6 +194,7 @@ Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
   rows_read_ += count;
   epoch_rows_ += count;
   bytes_read_ += rows.bytes;
+  ignored_values_ += rows.ignored_values;
   const int64_t wall = job_->env->NowMillis();
   if (count > 0) {
     int64_t arrival = wall;
@@ -224,8 +225,7 @@ Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
                  });
   if (!contract_.ok()) {
     return Status(contract_)
-        .At(fmt::format("split '{}' of source '{}', before position {}", split.split.id, id(),
-                        split.reader->position()))
+        .At(fmt::format("{}, split '{}' of source '{}'", split.reader->Place(-1), split.split.id, id()))
         .Hint(std::string(kKeepAside));
   }
   SendRows(chunk);
@@ -240,7 +240,8 @@ Status SourceTask::RejectRecords(const ActiveSplit& split, const std::vector<Rej
   if (records.empty()) return Status();
   if (options_.errors == ErrorPolicy::kFail) {
     return Status::Data(records[0].message)
-        .At(fmt::format("split '{}' of source '{}', record at {}", split.split.id, id(), records[0].offset))
+        .At(fmt::format("{}, split '{}' of source '{}'", split.reader->Place(records[0].offset),
+                        split.split.id, id()))
         .Hint(std::string(kKeepAside));
   }
   for (const RejectedRecord& record : records) ++*fates_.Get(Fate::kDead, record.error_class);
@@ -319,6 +320,7 @@ Status SourceTask::OnBarrier(const Barrier&, NodeAck* ack) {
 NodeProgress SourceTask::progress() const {
   NodeProgress progress = TaskNode::progress();
   progress.bytes_read = bytes_read_;
+  progress.ignored_values = ignored_values_;
   Backlog total;
   auto add = [](int64_t& sum, int64_t value) {
     if (value >= 0) sum = std::max<int64_t>(sum, 0) + value;

@@ -43,8 +43,9 @@ struct NodeProgress {
   int64_t longest_step_cpu_nanos = 0;  // of the thread alone
   int64_t state_rows = 0;
   int64_t state_bytes = 0;
-  int64_t bytes_read = 0;  // sources
-  Backlog backlog;         // sources
+  int64_t bytes_read = 0;      // sources
+  int64_t ignored_values = 0;  // sources
+  Backlog backlog;             // sources
 };
 
 class TaskNode {

@@ -67,6 +67,11 @@ void AddOperators(const std::vector<JobProgress>& jobs, std::string* out) {
        [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
          if (node.label == "Scan") metric.Add(labels, node.bytes_read);
        });
+  each({out, "caudal_ignored_values_total", "counter",
+        "Values that could not be read and became NULL, because 'json.ignore-parse-errors' is set."},
+       [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
+         if (node.label == "Scan") metric.Add(labels, node.ignored_values);
+       });
   each({out, "caudal_busy_ratio", "gauge", "Share of its tasks' time that the operator worked."},
        [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
          metric.Add(labels, node.busy);

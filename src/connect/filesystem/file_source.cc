@@ -38,7 +38,8 @@ Result<std::unique_ptr<Source>> FileSource::Make(const Table& table, const ReadR
     ASSIGN_OR_RETURN(const bool exists, files->Exists(options.path));
     if (!exists) {
       return Status::User(
-          fmt::format("table '{}': there is no file or folder '{}'", table.name, options.path));
+                 fmt::format("table '{}': there is no file or folder '{}'", table.name, options.path))
+          .Hint("correct 'path', or set 'source.monitor-interval' to wait for what will come");
     }
   } else if (options.format == "parquet") {
     return Status::User(

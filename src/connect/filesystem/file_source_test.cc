@@ -258,6 +258,18 @@ TEST_F(FilesystemSourceTest, ReadsParquetAndGoesOnInTheMiddle) {
   EXPECT_EQ(first + ReadOn(source->Open({"0", 0}, reader->position())->get()).rows.size(), 24'000u);
 }
 
+TEST_F(FilesystemSourceTest, AReaderNamesTheFileOfARecord) {
+  Put("a.json", "{\"a\":1}\n{\"a\":2}\n");
+  Put("b.json", "{\"a\":3}\nrubbish\n");
+  auto source = MakeSource();
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  ReadOn(reader.get(), 1);
+  EXPECT_EQ(reader->Place(8), "file '" + folder_ + "/in/a.json', byte 8");
+  EXPECT_EQ(reader->Place(-1), "file '" + folder_ + "/in/a.json', between bytes 0 and 16");
+  EXPECT_EQ(ReadOn(reader.get(), 1).rejected.size(), 1u);
+  EXPECT_EQ(reader->Place(8), "file '" + folder_ + "/in/b.json', byte 8");
+}
+
 TEST_F(FilesystemSourceTest, WhatIsWrongIsSaidBeforeAnythingRuns) {
   ReadRequest request;
   request.schema.fields = {{"a", Type(TypeId::kInt)}};

@@ -18,6 +18,7 @@ FileSplitReader::FileSplitReader(Split split, const FileColumns* columns, std::u
 
 void FileSplitReader::MoveTo(int64_t offset, bool done) {
   position_.file = block_->file.name;
+  path_ = block_->file.info.path;
   position_.identity = block_->file.info.identity;
   position_.offset = offset;
   position_.done = done;
@@ -106,10 +107,11 @@ Result<SourceRows> FileSplitReader::DecodeRecords() {
     out.rejected.push_back({record.offset, std::string(record.value), "malformed", error.message});
   }
   const bool end = next_ + count == block_->records.size();
-  const int64_t begin_offset = batch.records.front().offset;
+  begin_offset_ = batch.records.front().offset;
   next_ += count;
   const int64_t end_offset = end ? block_->end_offset : block_->records[next_].offset;
-  out.bytes = end_offset - begin_offset;
+  out.bytes = end_offset - begin_offset_;
+  out.ignored_values = decoded.ignored_values;
   MoveTo(end_offset, end && block_->end_of_file);
   if (end) block_.reset();
   return out;
@@ -127,8 +129,15 @@ Result<SourceRows> FileSplitReader::TakeChunk() {
   out.chunk = Chunk(std::move(columns), rows.count);
   out.arrival = Arrival(rows.count);
   ++next_;
+  begin_offset_ = block_->first_row;
   MoveTo(block_->end_offset, false);
   return out;
+}
+
+std::string FileSplitReader::Place(int64_t offset) const {
+  const std::string_view unit = decoder_ != nullptr ? "byte" : "row";
+  if (offset >= 0) return fmt::format("file '{}', {} {}", path_, unit, offset);
+  return fmt::format("file '{}', between {}s {} and {}", path_, unit, begin_offset_, position_.offset);
 }
 
 Backlog FileSplitReader::backlog() const {
