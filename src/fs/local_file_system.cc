@@ -18,6 +18,8 @@
 namespace caudal {
 namespace {
 
+constexpr int kAttempts = 3;
+
 int64_t Micros(const timespec& time) {
   return static_cast<int64_t>(time.tv_sec) * 1'000'000 + time.tv_nsec / 1000;
 }
@@ -47,20 +49,9 @@ Status WriteWhole(const std::string& path, std::string_view bytes) {
   return file->Close();
 }
 
-}  // namespace
-
-FileSystem* FileSystem::Local() {
-  static LocalFileSystem* local = new LocalFileSystem();
-  return local;
-}
-
-Result<std::unique_ptr<WritableFile>> LocalFileSystem::Create(const std::string& path) {
-  FAULT_POINT(disk_write);
-  return CreateLocalFile(path);
-}
-
-Result<bool> LocalFileSystem::CreateIfAbsent(const std::string& path, std::string_view bytes) {
-  // A whole file beside it, then a hard link: link() fails if the name is taken and never shows half a file.
+// A whole file beside it, then a hard link: link() fails if the name is taken and never shows half a file.
+Result<bool> LinkWhole(const std::string& path, std::string_view bytes, bool* swept) {
+  *swept = false;
   const std::string temporary = TemporaryName(path);
   const Status written = WriteWhole(temporary, bytes);
   if (!written.ok()) {
@@ -77,10 +68,32 @@ Result<bool> LocalFileSystem::CreateIfAbsent(const std::string& path, std::strin
   RETURN_IF_ERROR(fault);
   if (linked != 0) {
     if (error == EEXIST) return false;
+    *swept = error == ENOENT;
     return LocalError("create", path, error);
   }
   RETURN_IF_ERROR(SyncParentFolder(path));
   return true;
+}
+
+}  // namespace
+
+FileSystem* FileSystem::Local() {
+  static LocalFileSystem* local = new LocalFileSystem();
+  return local;
+}
+
+Result<std::unique_ptr<WritableFile>> LocalFileSystem::Create(const std::string& path) {
+  FAULT_POINT(disk_write);
+  return CreateLocalFile(path);
+}
+
+Result<bool> LocalFileSystem::CreateIfAbsent(const std::string& path, std::string_view bytes) {
+  // Where somebody swept the file beside it away, another try tells whether the name is taken.
+  bool swept = false;
+  for (int attempt = 1;; ++attempt) {
+    Result<bool> made = LinkWhole(path, bytes, &swept);
+    if (!swept || attempt == kAttempts) return made;
+  }
 }
 
 Result<std::unique_ptr<RandomAccessFile>> LocalFileSystem::Open(const std::string& path) {

@@ -21,7 +21,14 @@ std::string ScratchFolder() {
 Engine::Engine(Options options)
     : options_(std::move(options)),
       budget_("process", options_.memory_limit),
-      executor_(Env::Real(), options_.threads) {}
+      executor_(Env::Real(), options_.threads) {
+  if (options_.scratch_dir.empty()) options_.scratch_dir = ScratchFolder();
+}
+
+Engine::~Engine() {
+  std::error_code ignored;  // what it held is of no use to anybody
+  std::filesystem::remove_all(options_.scratch_dir, ignored);
+}
 
 JobOptions Engine::MakeJobOptions(const std::string& pipeline, const std::string& state_root) {
   JobOptions options;
@@ -32,7 +39,7 @@ JobOptions Engine::MakeJobOptions(const std::string& pipeline, const std::string
   options.connectors = UserConnectors();
   options.pipeline = pipeline;
   options.state_root = state_root;
-  options.scratch_dir = options_.scratch_dir.empty() ? ScratchFolder() : options_.scratch_dir;
+  options.scratch_dir = options_.scratch_dir;
   return options;
 }
 
@@ -59,10 +66,7 @@ Status Engine::Select(Plan plan, RowsConsumer consumer) {
 Result<JobProgress> Engine::Insert(Plan plan) {
   const JobOptions options = MakeJobOptions("session", "");
   Result<std::unique_ptr<Job>> job = Job::Start(std::move(plan), options);
-  Status status = job.ok() ? (*job)->Wait() : job.status();
-  std::error_code ignored;  // what it held is of no use to anybody
-  std::filesystem::remove_all(options.scratch_dir, ignored);
-  RETURN_IF_ERROR(status);
+  RETURN_IF_ERROR(job.ok() ? (*job)->Wait() : job.status());
   return (*job)->progress();
 }
 

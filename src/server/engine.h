@@ -22,6 +22,9 @@ class Engine {
     std::string scratch_dir;   // where ephemeral queries keep an epoch's rows; empty = the system's
   };
   explicit Engine(Options options);
+  ~Engine();  // removes the scratch folder
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
 
   // For a query that is one of `pipeline`'s; `state_root` empty = nothing is remembered.
   JobOptions MakeJobOptions(const std::string& pipeline, const std::string& state_root);

@@ -155,6 +155,16 @@ Status CheckpointStore::CloseOlderGenerations() {
   return Status();
 }
 
+// Whoever else still writes one is of an older generation, and finds the name that it wants taken.
+Status CheckpointStore::RemoveLeftovers() {
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files_->List(folder_));
+  for (const FileInfo& entry : entries) {
+    const std::string_view name = FileName(entry.path);
+    if (name.starts_with('.') && name.ends_with(".tmp")) RETURN_IF_ERROR(files_->Remove(entry.path));
+  }
+  return Status();
+}
+
 Status CheckpointStore::BeginAt(int64_t number) {
   const std::string path = fmt::format("{}/start-{}", folder_, generation_);
   ASSIGN_OR_RETURN(const bool mine, files_->CreateIfAbsent(path, std::to_string(number)));
@@ -190,6 +200,7 @@ Result<std::optional<RestoredCheckpoint>> CheckpointStore::Restore() {
 #ifndef CAUDAL_PLANT_generation_not_fenced
   RETURN_IF_ERROR(CloseOlderGenerations());
 #endif
+  RETURN_IF_ERROR(RemoveLeftovers());
   ASSIGN_OR_RETURN(const std::vector<ManifestFile> all, ListManifests(files_, folder_));
   std::vector<std::string> warnings;
   Status newest;
@@ -204,7 +215,7 @@ Result<std::optional<RestoredCheckpoint>> CheckpointStore::Restore() {
     const Status status = loaded.status();
     if (status.domain() != Domain::kData) return status;  // unreadable now is not damaged
     warnings.push_back(fmt::format("{} passed over: {}", file->path, status.message()));
-    if (newest.ok()) newest = Status(status).At(file->path);
+    if (newest.ok()) newest = status.frames().empty() ? Status(status).At(file->path) : status;
   }
   if (newest.ok()) {
     RETURN_IF_ERROR(BeginAt(1));

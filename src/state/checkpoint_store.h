@@ -41,7 +41,8 @@ class CheckpointStore {
   int64_t generation() const { return generation_; }
 
   // The newest manifest that is whole, with its segments; none if the query never committed. Closes all older
-  // generations. Once. Data error when there are manifests and none is whole.
+  // generations and removes what their crashes left half-made. Once. Data error when there are manifests and
+  // none is whole.
   Result<std::optional<RestoredCheckpoint>> Restore();
 
   // Writes one durable segment file, segment-<generation>-<number>, with the records of several tables one
@@ -65,6 +66,8 @@ class CheckpointStore {
   Status ClaimGeneration(int64_t least);
   Status CheckNotFenced();
   Status CloseOlderGenerations();
+  // Hidden files that a crash left half-made.
+  Status RemoveLeftovers();
   Status BeginAt(int64_t number);
   Result<RestoredCheckpoint> Load(const Epoch& epoch);
 

@@ -47,6 +47,18 @@ TEST_F(CheckpointStoreTest, RestoresTheNewest) {
   EXPECT_EQ((*restored)->segments[0][0], "b");
 }
 
+TEST_F(CheckpointStoreTest, AStartRemovesWhatACrashLeftHalfMade) {
+  auto first = Open();
+  ASSERT_TRUE(first->Restore().ok());
+  ASSERT_TRUE(Commit(*first, 1).ok());
+  const std::string half = "state/.manifest-1-2.4711-6.tmp";
+  ASSERT_TRUE(*files_.CreateIfAbsent(half, "CDLM"));
+  auto second = Open();
+  ASSERT_TRUE(second->Restore().ok());
+  EXPECT_FALSE(*files_.Exists(half));
+  EXPECT_TRUE(*files_.Exists("state/manifest-1-1"));
+}
+
 TEST_F(CheckpointStoreTest, AZombieCannotCommit) {
   auto zombie = Open();
   ASSERT_TRUE(zombie->Restore().ok());
