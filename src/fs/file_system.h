@@ -33,9 +33,10 @@ class WritableFile {
  public:
   virtual ~WritableFile() = default;
   virtual Status Append(std::string_view bytes) = 0;
-  virtual Status Sync() = 0;         // the bytes are durable
-  virtual Status Close() = 0;        // bytes and name are durable; OK again if called again
-  virtual int64_t size() const = 0;  // bytes appended
+  virtual Status Sync() = 0;                       // the bytes are durable
+  virtual Status Close() = 0;                      // bytes and name are durable; OK again if called again
+  virtual int64_t size() const = 0;                // bytes appended
+  virtual int64_t unwritten() const { return 0; }  // of them, what is still in memory
 };
 
 class RandomAccessFile {

@@ -46,6 +46,7 @@ class LocalWritableFile : public WritableFile {
   }
 
   int64_t size() const override { return size_; }
+  int64_t unwritten() const override { return static_cast<int64_t>(pending_.size()); }
 
  private:
   // Writes what is pending; what a failure left stays for the next call.

@@ -221,8 +221,16 @@ void Coordinator::TakeAck(NodeAck ack) {
   flight_->totals->Add(ack);
   parts_.segments->Add(ack);
   parts_.sinks->Add(ack.node, std::move(ack.sealed));
+  ChargeSealed(ack.sealed_bytes);
   SubmitPrepares();
   --flight_->acks_missing;
+}
+
+// Sealed rows stay in memory until a manifest holds them: an outage of the disk must not grow beyond the
+// budget.
+void Coordinator::ChargeSealed(int64_t bytes) {
+  if (parts_.budget != nullptr) parts_.budget->Charge(bytes);
+  sealed_bytes_ += bytes;
 }
 
 void Coordinator::SubmitPrepares() {
@@ -380,6 +388,7 @@ void Coordinator::Abandon(Status why, int64_t now) {
 
 void Coordinator::OnManifest(const Manifest& manifest) {
   previous_ = manifest.epoch;
+  ChargeSealed(-sealed_bytes_);
   abandon_backoff_nanos_ = 0;
   landing_.emplace();
   landing_->commit = parts_.sinks->Take(manifest.epoch);

@@ -97,6 +97,7 @@ class Coordinator : public Runnable, public EpochControl {
 
   void MaybeBegin(int64_t now);
   void Begin(bool stop, int64_t now);
+  void ChargeSealed(int64_t bytes);
   void SubmitPrepares();
   void MaybeWriteState();
   void MaybeMakeManifest(int64_t now);
@@ -109,8 +110,7 @@ class Coordinator : public Runnable, public EpochControl {
   void CheckMemory(int64_t now);
   void WakeSources(int node);
   void HandOut(const SplitDiscovery& discovery, const std::vector<SplitState>& splits);
-  // Sets the timer for what is due next.
-  void Arm(int64_t now);
+  void Arm(int64_t now);  // sets the timer for what is due next
 
   Parts parts_;
   const EpochOptions options_;
@@ -122,6 +122,7 @@ class Coordinator : public Runnable, public EpochControl {
   std::optional<Flight> flight_;
   std::optional<Landing> landing_;
   std::vector<std::pair<int64_t, int64_t>> abandoned_arrivals_;
+  int64_t sealed_bytes_ = 0;  // charged for rows that no manifest holds yet
   int64_t next_epoch_nanos_ = 0;
   int64_t earliest_epoch_nanos_ = 0;
   int64_t abandon_backoff_nanos_ = 0;

@@ -180,7 +180,9 @@ TEST_F(JobTest, AFailedPrepareAbandonsTheEpochNotTheQuery) {
   Checkpoint(*job);
   EXPECT_FALSE(job->finished());
   EXPECT_EQ(job->progress().checkpoints.abandoned, 1);
+  const int64_t held = job->progress().memory_used;  // what is sealed among it
   Run(*job, 1000);
+  EXPECT_LT(job->progress().memory_used, held);
   EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
   EXPECT_TRUE(job->progress().checkpoints.last_failure.ok());
 }

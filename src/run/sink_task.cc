@@ -41,6 +41,7 @@ void SinkTask::Reject(const Chunk& chunk, RowSet rows, std::string message) {
 
 Status SinkTask::OnBarrier(const Barrier& barrier, NodeAck* ack) {
   FAULT_POINT(sink_seal);
+  ack->sealed_bytes = writer_->buffered_bytes();
   Result<std::unique_ptr<SealedEpoch>> sealed = writer_->Seal(barrier.epoch);
   if (!sealed.ok()) return sealed.status().At("sink " + target_);
   ack->sealed = std::move(*sealed);

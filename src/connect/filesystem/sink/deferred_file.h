@@ -20,6 +20,9 @@ class DeferredFile : public WritableFile {
   Status Sync() override;
   Status Close() override;
   int64_t size() const override { return size_; }
+  int64_t unwritten() const override {
+    return static_cast<int64_t>(pending_.size()) + (file_ == nullptr ? 0 : file_->unwritten());
+  }
   const std::string& path() const { return path_; }
 
  private:

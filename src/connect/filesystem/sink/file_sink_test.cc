@@ -165,6 +165,7 @@ TEST_F(FilesystemSinkTest, AFullDiskCostsTheEpochAPauseNotItsRows) {
     auto writer = std::move(sink->MakeWriter(0)).value();
     Faults::Arm(FaultPoint::disk_write, FaultAction::kError, 1, 1'000'000);
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(writer->Write(Rows(i * 4000, 4000, 2), rejects_).ok());
+    EXPECT_GT(writer->buffered_bytes(), 400'000);  // nothing of it has left memory
     auto sealed = std::move(writer->Seal({1, 1})).value();
     const Status full = sealed->Prepare().status();
     ASSERT_FALSE(full.ok());

@@ -42,7 +42,7 @@ class ParquetOutput : public OutputFile {
     return footer.rows;
   }
   int64_t estimated_bytes() const override { return writer_->estimated_file_bytes(); }
-  int64_t buffered_bytes() const override { return writer_->buffered_bytes(); }
+  int64_t buffered_bytes() const override { return writer_->buffered_bytes() + file_.unwritten(); }
   const std::string& path() const override { return file_.path(); }
 
  private:
@@ -82,7 +82,7 @@ class LinesOutput : public OutputFile {
   }
   int64_t estimated_bytes() const override { return file_.size(); }
   int64_t buffered_bytes() const override {
-    return static_cast<int64_t>(text_.capacity() + lines_.capacity());
+    return static_cast<int64_t>(text_.capacity() + lines_.capacity()) + file_.unwritten();
   }
   const std::string& path() const override { return file_.path(); }
 
