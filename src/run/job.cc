@@ -158,7 +158,21 @@ Status Job::OpenStore() {
   ASSIGN_OR_RETURN(restored_, store_->Restore());
   if (!restored_) return Status();
   warnings_.insert(warnings_.end(), restored_->warnings.begin(), restored_->warnings.end());
+  BeginCountsAnewIfChanged(&restored_->manifest);
   return Status();
+}
+
+// Rows that went through another plan cannot be followed through this one.
+void Job::BeginCountsAnewIfChanged(Manifest* manifest) {
+  bool same = manifest->nodes.size() == fingerprints_.size();
+  for (const NodeState& node : fingerprints_) same = same && manifest->Find(node.id) != nullptr;
+  if (same) return;
+  for (NodeState& node : manifest->nodes) {
+    node.rows_in.clear();
+    node.rows_out = 0;
+    node.fates.clear();
+  }
+  warnings_.push_back("the plan has other operators than before, so the counts of rows begin anew");
 }
 
 Result<const Connector*> Job::FindConnector(const Table& table) const {

@@ -54,6 +54,7 @@ class Job {
   Status Prepare();
   Status CheckPlan();
   Status OpenStore();
+  void BeginCountsAnewIfChanged(Manifest* manifest);
   Status MakeEndpoints();
   Status RepeatCommit();
   Status RemoveLeftovers();
