@@ -260,13 +260,12 @@ Status Job::RepeatCommit() {
   for (const auto& [node, id] : sink_ids_) {
     ASSIGN_OR_RETURN(const Epoch last, sinks_->committer(node)->LastCommitted());
     if (last <= manifest.epoch) continue;
-    return Status::User(
-               fmt::format(
-                   "sink '{}' has already committed epoch {}-{}, and the newest whole checkpoint is {}-{}",
-                   id, last.generation, last.number, manifest.epoch.generation, manifest.epoch.number))
-        .Hint(
-            "restoring it would write rows twice: bring the newer checkpoint back, or rebuild under a new "
-            "path");
+    Status refused = Status::User(
+        fmt::format("sink '{}' has already committed epoch {}-{}, and the newest whole checkpoint is {}-{}",
+                    id, last.generation, last.number, manifest.epoch.generation, manifest.epoch.number));
+    for (const std::string& damage : restored_->warnings) refused = std::move(refused).At(damage);
+    return std::move(refused).Hint(
+        "restoring it would write rows twice: bring the newer checkpoint back, or rebuild under a new path");
   }
   FAULT_POINT(restore_commit);
 #ifndef CAUDAL_PLANT_commit_not_repeated

@@ -164,11 +164,13 @@ void EngineRun::Record(int64_t now) {
 RunView EngineRun::View(int64_t now) {
   RunView view;
   for (const auto& query : queries_) {
+    for (std::string& warning : query->TakeWarnings()) view.warnings.push_back(std::move(warning));
     const JobProgress progress = query->progress();
     view.rows_read += RowsRead(progress);
     view.epoch = std::max(view.epoch, progress.checkpoints.last.number);
     view.commits += progress.checkpoints.committed;
     view.running += query->running() ? 1 : 0;
+    if (view.trouble.ok()) view.trouble = query->trouble();
     ++view.queries;
   }
   const double seconds = static_cast<double>(now - viewed_nanos_) / 1e9;

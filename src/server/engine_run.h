@@ -34,6 +34,8 @@ struct RunView {
   int64_t commits = 0;
   int queries = 0;
   int running = 0;
+  Status trouble;                     // what a query waits out, if any does
+  std::vector<std::string> warnings;  // new ones
 };
 
 class EngineRun {

@@ -5,7 +5,7 @@
 namespace caudal {
 namespace {
 
-constexpr RestartPolicy::Limits kLimits = {5, 200, 60'000};
+constexpr RestartPolicy::Limits kLimits = {5, 200, 30'000};
 
 }  // namespace
 
@@ -16,6 +16,7 @@ Status QueryRunner::Start() {
   ASSIGN_OR_RETURN(job_, Job::Start(plan_, options_));
   log_->Write(fmt::format("event=started query={} generation={}", plan_.query, job_->generation()));
   for (const std::string& warning : job_->warnings()) {
+    warnings_.push_back(fmt::format("query '{}': {}", plan_.query, warning));
     log_->Write(fmt::format("event=warning query={} text={}", plan_.query, RunLog::Quoted(warning)));
   }
   return Status();
@@ -39,9 +40,10 @@ void QueryRunner::Tick() {
   if (checkpoints.committed > logged_commits_) {
     policy_.Progressed();
     logged_commits_ = checkpoints.committed;
-    log_->Write(fmt::format("event=commit query={} generation={} epoch={}", plan_.query,
-                            checkpoints.last.generation, checkpoints.last.number));
+    LogCommit();
+    SetTrouble(Status());
   }
+  if (!checkpoints.last_failure.ok()) SetTrouble(checkpoints.last_failure);
   if (!finished) return;
   status_ = job_->status();
   const bool again = job_->schema_changed();
@@ -49,6 +51,39 @@ void QueryRunner::Tick() {
   logged_commits_ = 0;
   if (status_.ok() && !again) return End(Status());
   OnEnd();
+}
+
+// With what the manifest holds: what is open in state, and how rows ended that were not wanted.
+void QueryRunner::LogCommit() {
+  const CheckpointProgress& checkpoints = last_.checkpoints;
+  int64_t late = 0, duplicate = 0, dead = 0;
+  std::string state;
+  for (const NodeState& node : checkpoints.nodes) {
+    if (node.state_rows > 0)
+      state += fmt::format("{}{}:{}", state.empty() ? "" : ",", node.id, node.state_rows);
+    for (const CountedFate& fate : node.fates) {
+      if (fate.fate == "late") late += fate.rows;
+      if (fate.fate == "duplicate") duplicate += fate.rows;
+      if (fate.fate == "dead") dead += fate.rows;
+    }
+  }
+  log_->Write(fmt::format(
+      "event=commit query={} generation={} epoch={} late={} duplicate={} dead={} state={}", plan_.query,
+      checkpoints.last.generation, checkpoints.last.number, late, duplicate, dead, RunLog::Quoted(state)));
+}
+
+void QueryRunner::SetTrouble(Status trouble) {
+  const int64_t now = env_->SteadyNanos();
+  if (trouble.ok() && !trouble_.ok()) {
+    log_->Write(fmt::format("event=recovered query={} after_ms={}", plan_.query,
+                            (now - trouble_since_nanos_) / 1'000'000));
+  }
+  if (!trouble.ok() && trouble_.ok()) trouble_since_nanos_ = now;
+  if (!trouble.ok() && (trouble_.ok() || trouble.message() != trouble_.message())) {
+    log_->Write(
+        fmt::format("event=stalled query={} error={}", plan_.query, RunLog::Quoted(trouble.ToString())));
+  }
+  trouble_ = std::move(trouble);
 }
 
 // What an error means for the query.
@@ -60,6 +95,7 @@ void QueryRunner::OnEnd() {
                             RunLog::Quoted(status_.ToString())));
     if (!pause || stopping_) return End(status_);
   }
+  if (!status_.ok()) SetTrouble(status_);
   restart_at_nanos_ = env_->SteadyNanos() + *pause * 1'000'000;
 }
 

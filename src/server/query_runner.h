@@ -6,6 +6,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "run/job.h"
 #include "run/supervise/restart_policy.h"
@@ -34,8 +36,15 @@ class QueryRunner {
   // As of now, or when it last ran.
   JobProgress progress() const { return job_ != nullptr ? job_->progress() : last_; }
   bool running() const { return job_ != nullptr; }
+  // What it waits out now and then goes on; OK if nothing.
+  const Status& trouble() const { return trouble_; }
+  // What its starts had to say since the last call.
+  std::vector<std::string> TakeWarnings() { return std::exchange(warnings_, {}); }
 
  private:
+  void LogCommit();
+  // Logs what begins or has ended.
+  void SetTrouble(Status trouble);
   void OnEnd();
   void End(Status status);
 
@@ -46,6 +55,9 @@ class QueryRunner {
   std::unique_ptr<Job> job_;
   JobProgress last_;
   Status status_;
+  Status trouble_;
+  std::vector<std::string> warnings_;
+  int64_t trouble_since_nanos_ = 0;
   bool ended_ = false;
   bool stopping_ = false;
   RestartPolicy policy_;

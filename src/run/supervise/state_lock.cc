@@ -6,13 +6,18 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 namespace caudal {
 namespace {
+
+constexpr int kLockAttempts = 20;
+constexpr auto kLockPause = std::chrono::milliseconds(25);
 
 std::string LockPath(const std::string& state_root) { return state_root + "/lock"; }
 std::string DescriptionPath(const std::string& state_root) { return state_root + "/run.json"; }
@@ -20,6 +25,15 @@ std::string DescriptionPath(const std::string& state_root) { return state_root +
 Status CannotWrite(const std::string& path, const std::string& why) {
   return Status::External(fmt::format("state folder '{}' cannot be written: {}", path, why))
       .Hint("make it writable, or name another with --state");
+}
+
+// The child of a supervisor that was killed dies with it, but not in the same instant.
+bool LockSoon(int file) {
+  for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+    std::this_thread::sleep_for(kLockPause);
+  }
+  return false;
 }
 
 }  // namespace
@@ -31,7 +45,7 @@ Result<StateLock> StateLock::Take(const std::string& state_root) {
   const int file = open(LockPath(state_root).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0) return CannotWrite(state_root, std::strerror(errno));
   StateLock lock(file, state_root);
-  if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+  if (!LockSoon(file)) {
     return Status::User(fmt::format("another instance runs on state folder '{}'", state_root))
         .Hint(fmt::format("caudal stop --state {}, or name another folder", state_root));
   }

@@ -83,6 +83,12 @@ Status CrashStatus(int wait_status) {
   return Status::Internal(fmt::format("the engine ended with code {}", WEXITSTATUS(wait_status)));
 }
 
+Status StoppedWithoutCheckpoint(Status why) {
+  return std::move(why).Hint(
+      "stopped before it could start again, so without a last checkpoint: the next run goes on at the last "
+      "committed epoch, nothing is lost");
+}
+
 // Waits, but not longer than until a signal asks to stop.
 void Pause(int64_t millis) {
   const int64_t until = Env::Real()->SteadyNanos() + millis * 1'000'000;
@@ -92,7 +98,7 @@ void Pause(int64_t millis) {
 }  // namespace
 
 SupervisorResult Supervise(const ChildMain& child, const FaultPlan& faults, RunLog* log,
-                           const StateLock& lock, const std::string& listen) {
+                           const StateLock& lock, const std::string& listen, const RestartNote& note) {
   HandleSignals(PassOn);
   RestartPolicy policy(kLimits);
   for (int start = 0;; ++start) {
@@ -128,10 +134,12 @@ SupervisorResult Supervise(const ChildMain& child, const FaultPlan& faults, RunL
     if (summary.progressed) policy.Progressed();
     const bool refused = summary.before_start && start == 0 && !crashed;
     const std::optional<int64_t> pause = policy.AfterEnd(status);
-    if (refused || !pause || pending_signal != 0) return {status, refused};
+    if (refused || !pause) return {status, refused};
+    if (pending_signal != 0) return {StoppedWithoutCheckpoint(status), false};
     log->Write(fmt::format("event=restart after_ms={} failures={}", *pause, policy.failures()));
+    note(status, *pause);
     Pause(*pause);
-    if (pending_signal != 0) return {status, false};
+    if (pending_signal != 0) return {StoppedWithoutCheckpoint(status), false};
   }
 }
 

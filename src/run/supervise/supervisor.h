@@ -18,6 +18,9 @@ namespace caudal {
 // Runs in the child and reports how it ended.
 using ChildMain = std::function<void(ChildReport* report)>;
 
+// Called before an engine that has ended is started again, with why and the pause in ms.
+using RestartNote = std::function<void(const Status& why, int64_t pause_millis)>;
+
 struct SupervisorResult {
   Status status;              // of the last process
   bool before_start = false;  // nothing had begun
@@ -25,6 +28,6 @@ struct SupervisorResult {
 
 // Until the child has ended for good. `listen` is for run.json.
 SupervisorResult Supervise(const ChildMain& child, const FaultPlan& faults, RunLog* log,
-                           const StateLock& lock, const std::string& listen);
+                           const StateLock& lock, const std::string& listen, const RestartNote& note);
 
 }  // namespace caudal

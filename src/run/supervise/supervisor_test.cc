@@ -39,7 +39,10 @@ class SupervisorTest : public ::testing::Test {
     const Result<StateLock> lock = StateLock::Take(folder_);
     EXPECT_TRUE(lock.ok()) << lock.status().ToString();
     RunLog log(folder_);
-    return Supervise(child, *FaultPlan::Parse(faults), &log, *lock, "127.0.0.1:1");
+    const RestartNote note = [this](const Status& why, int64_t pause) {
+      notes_.push_back(why.message() + ", after " + std::to_string(pause) + " ms");
+    };
+    return Supervise(child, *FaultPlan::Parse(faults), &log, *lock, "127.0.0.1:1", note);
   }
   std::string Log() const {
     std::stringstream text;
@@ -48,6 +51,7 @@ class SupervisorTest : public ::testing::Test {
   }
 
   std::filesystem::path folder_;
+  std::vector<std::string> notes_;
 };
 
 TEST_F(SupervisorTest, AGoodEndIsTheEnd) {
@@ -89,6 +93,7 @@ TEST_F(SupervisorTest, ACrashIsRestarted) {
   EXPECT_EQ(starts(), 2);
   EXPECT_THAT(Log(), HasSubstr("killed by signal 9"));
   EXPECT_THAT(Log(), HasSubstr("event=restart after_ms=100 failures=1"));
+  EXPECT_THAT(notes_, ::testing::ElementsAre("the engine was killed by signal 9 (Killed), after 100 ms"));
 }
 
 TEST_F(SupervisorTest, ALeaveWithoutAWordIsACrashToo) {

@@ -87,7 +87,13 @@ Status CheckRunnable(const Program& program) {
   return Status();
 }
 
-void ShowView(const RunView& view, Console& console) {
+// `told`: the trouble that was told last.
+void ShowView(const RunView& view, std::string* told, Console& console) {
+  for (const std::string& warning : view.warnings) console.Note("run: warning: " + warning);
+  if (view.trouble.ok() && !told->empty()) console.Note("run: it goes on");
+  if (!view.trouble.ok() && view.trouble.message() != *told)
+    console.Note(fmt::format("run: it waits and tries again: {}", view.trouble.ToString()));
+  *told = view.trouble.ok() ? "" : view.trouble.message();
   if (!console.shows_progress()) return;
   console.Progress(fmt::format(
       "run: {} rows read, {} rows/s, epoch {}, {} of {} queries run", GroupDigits(view.rows_read),
@@ -99,7 +105,8 @@ void RunChild(const Program& program, const RunOptions& options, ChildReport* re
   ListenToSignals();
   EngineRun run(&program, options, &run_signals, report);
   bool before_start = false;
-  const Status status = run.Run([&console](const RunView& view) { ShowView(view, console); }, &before_start);
+  std::string told;
+  const Status status = run.Run([&](const RunView& view) { ShowView(view, &told, console); }, &before_start);
   if (!before_start) {
     console.Out(console.json ? ReportJson(run.reports()) + "\n" : ReportText(run.reports()));
     std::fflush(nullptr);
@@ -130,7 +137,10 @@ int Run(RunCommand command, Console& console) {
                         RunLog::Quoted((*program)->text().name)));
   console.Note(fmt::format("running '{}', state in {}", (*program)->text().name, command.options.state_root));
   const ChildMain child = [&](ChildReport* report) { RunChild(**program, command.options, report, console); };
-  const SupervisorResult result = Supervise(child, *faults, &log, *lock, command.listen);
+  const RestartNote note = [&](const Status& why, int64_t pause) {
+    console.Note(fmt::format("run: the engine starts again in {} ms: {}", pause, why.ToString()));
+  };
+  const SupervisorResult result = Supervise(child, *faults, &log, *lock, command.listen, note);
   if (result.status.ok()) return static_cast<int>(ExitCode::kOk);
   return console.Fail(result.status,
                       result.before_start ? RefusalCode(result.status) : FailureCode(result.status));
