@@ -67,6 +67,11 @@ simulate: ## live SEEDS=200000 seeded lives of a query with crashes, then show t
 	@build/release/src/run/simulation/caudal_simulate --seeds $(SEEDS) --processes $(JOBS)
 	@tools/planted-faults
 
+.PHONY: kill
+kill: build ## kill the engine of a running pipeline 60 times and more, then take its disks away; the result must stay exact
+	@test/cli/kill --caudal build/release/caudal --full
+	@test/cli/outage --caudal build/release/caudal --full
+
 .PHONY: bench
 bench: build ## time the stages one by one, then the whole job; BENCH=data times one stage
 	@ninja -C build/release benches
