@@ -31,7 +31,7 @@ class BlockArena {
       return block;
     }
     if (size > left_) {
-      pages_.push_back(std::make_unique<Page>());
+      pages_.push_back(std::make_unique_for_overwrite<Page>());
       left_ = kPage;
     }
     left_ -= size;

@@ -16,7 +16,7 @@ constexpr int64_t kPerRetain = 4;  // generations that `retain` is divided into
 constexpr size_t kMostGenerations = 8;
 constexpr size_t kMostInARow = 24;
 constexpr int64_t kReach = int64_t{1} << 31;  // how far from a generation's opening time its keys may lie
-constexpr int64_t kFirstSegment = 8192;
+constexpr int64_t kFirstSegment = 512;
 // What a generation opens when its first segment was too small: much if nothing was known of its size, a
 // little if another generation had told it, since memory is taken for all of it.
 constexpr int64_t kGrowthUnknown = 8;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/check.h"
 
@@ -10,14 +11,22 @@ namespace caudal {
 namespace {
 
 constexpr double kFill = 0.95;
+constexpr size_t kLine = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kSmall = size_t{64} << 10;  // below it pages of one's own cost more than clearing
 constexpr size_t kArenaPage = size_t{64} << 10;
 constexpr size_t kFilterBitsAKey = 10;
 
-// Zeroed pages. A page that is looked into before it is first written costs two faults, the second of which
-// interrupts every core that runs a thread of ours: small mappings are therefore filled at once (half a
-// millisecond for the largest); larger ones get huge pages and spread the cost over the inserts.
-void* MapZeroed(size_t size) {
+// Zeroed memory, in pages of its own unless it is small. A page that is looked into before it is first
+// written costs two faults, the second of which interrupts every core that runs a thread of ours: small
+// mappings are therefore filled at once (half a millisecond for the largest); larger ones get huge pages and
+// spread the cost over the inserts.
+void* AllocateZeroed(size_t size) {
+  if (size < kSmall) {
+    void* block = std::aligned_alloc(kLine, (size + kLine - 1) / kLine * kLine);
+    CHECK(block != nullptr);
+    return std::memset(block, 0, size);
+  }
   const int populate = size < kHugePage ? MAP_POPULATE : MAP_NORESERVE;
   void* pages = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0);
   CHECK(pages != MAP_FAILED);
@@ -26,25 +35,33 @@ void* MapZeroed(size_t size) {
   return pages;
 }
 
+void Release(void* block, size_t size) {
+  if (size < kSmall) {
+    std::free(block);
+  } else {
+    munmap(block, size);
+  }
+}
+
 }  // namespace
 
 KeySegment::KeySegment(int64_t keys, int64_t base) : base_(base), limit_(keys) {
   bucket_count_ = static_cast<size_t>(static_cast<double>(keys) / (kSlots * kFill)) + 1;
   filter_words_ = static_cast<size_t>(keys) * kFilterBitsAKey / 64 + 1;
-  buckets_ = static_cast<Bucket*>(MapZeroed(bucket_count_ * sizeof(Bucket)));
-  filter_ = static_cast<uint64_t*>(MapZeroed(filter_words_ * sizeof(uint64_t)));
+  buckets_ = static_cast<Bucket*>(AllocateZeroed(bucket_count_ * sizeof(Bucket)));
+  filter_ = static_cast<uint64_t*>(AllocateZeroed(filter_words_ * sizeof(uint64_t)));
   bytes_ = static_cast<int64_t>(bucket_count_ * sizeof(Bucket) + filter_words_ * sizeof(uint64_t));
 }
 
 KeySegment::~KeySegment() {
-  munmap(buckets_, bucket_count_ * sizeof(Bucket));
-  munmap(filter_, filter_words_ * sizeof(uint64_t));
+  Release(buckets_, bucket_count_ * sizeof(Bucket));
+  Release(filter_, filter_words_ * sizeof(uint64_t));
 }
 
 char* KeySegment::Allocate(size_t size) {
   if (size > arena_left_) {
     const size_t page = std::max(size, kArenaPage);
-    arena_.push_back(std::make_unique<char[]>(page));
+    arena_.push_back(std::make_unique_for_overwrite<char[]>(page));
     arena_left_ = page;
     bytes_ += static_cast<int64_t>(page);
   }
