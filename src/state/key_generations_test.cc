@@ -6,9 +6,14 @@
 #include <random>
 
 #include "data/column_builder.h"
+#include "data/value.h"
+#include "state/record.h"
+#include "state/testing/disk_map.h"
 
 namespace caudal {
 namespace {
+
+using Kind = StateTable::SnapshotKind;
 
 struct Row {
   std::string key;
@@ -105,12 +110,86 @@ TEST(KeyGenerations, DamageIsADataError) {
             "  hint: restore it with the release that wrote it, or a newer one");
 }
 
-// Against a map, with snapshots of both kinds, restores and expiry at every step.
-TEST(KeyGenerations, RandomOperationsAgreeWithAMap) {
-  for (uint64_t seed = 1; seed <= 30; ++seed) {
+// What DEDUPLICATE asks of a set of keys, so that one test holds for any store.
+class MemorySet {
+ public:
+  explicit MemorySet(int64_t retain) : table_("keys", "STRING", retain) {}
+  std::vector<uint8_t> RememberAll(const std::vector<Row>& rows) { return Remember(table_, rows); }
+  void Expire(int64_t watermark) { table_.Expire({watermark, 0}); }
+  std::string Snapshot(Kind kind) { return table_.Snapshot(kind); }
+  Status Restore(const std::vector<std::string>& segments) { return table_.Restore(segments, {}); }
+
+ private:
+  KeyGenerations table_;
+};
+
+// The same on disk, a row a key, which speaks the same segments.
+class DiskSet {
+ public:
+  explicit DiskSet(int64_t retain) : retain_(retain) {}
+  std::vector<uint8_t> RememberAll(const std::vector<Row>& rows) {
+    std::vector<uint8_t> is_new;
+    for (const Row& row : rows) {
+      const std::string key = KeyOf(row.key);
+      std::string time;
+      is_new.push_back(!keys_.Find(key, &time) || row.clock >= std::stoll(time) + retain_);
+      if (is_new.back() != 0) keys_.Put(key, std::to_string(row.time));
+    }
+    return is_new;
+  }
+  void Expire(int64_t watermark) {
+    for (const auto& [key, time] : keys_.all()) {
+      if (watermark >= std::stoll(time) + retain_) keys_.Erase(key);
+    }
+  }
+  std::string Snapshot(Kind kind) {
+    std::string segment = "KGEN\x01";
+    for (const auto& [key, time] : kind == Kind::kDelta && tracking_ ? keys_.changed() : keys_.all()) {
+      PutBytes(key, &segment);
+      PutFixed64(static_cast<uint64_t>(std::stoll(time)), &segment);
+    }
+    keys_.ForgetChanges();
+    tracking_ = true;
+    return segment.size() == 5 ? "" : segment;
+  }
+  Status Restore(const std::vector<std::string>& segments) {
+    for (const std::string& segment : segments) {
+      RecordReader reader(segment);
+      RETURN_IF_ERROR(ExpectHeader("KGEN", 1, "keys", &reader));
+      while (!reader.empty()) {
+        const std::string key(reader.Bytes());
+        const int64_t time = static_cast<int64_t>(reader.Fixed64());
+        if (!reader.ok()) return DamagedSegment("keys");
+        std::string known;
+        if (!keys_.Find(key, &known) || std::stoll(known) < time) keys_.Put(key, std::to_string(time));
+      }
+    }
+    keys_.ForgetChanges();
+    tracking_ = true;
+    return Status();
+  }
+
+ private:
+  static std::string KeyOf(const std::string& text) {
+    std::string key;
+    AppendKeyValue(*ConstantColumn(Type::String(), Value(text), 1), 0, &key);
+    return key;
+  }
+
+  int64_t retain_;
+  DiskMap keys_;
+  bool tracking_ = false;
+};
+
+// Against a map, with snapshots of both kinds, restores and expiry at every step; the segments of one store
+// restore the other.
+template <typename Store, typename Other>
+void CheckContract(uint64_t seeds) {
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
     std::mt19937_64 random(seed);
     const int64_t retain = static_cast<int64_t>(random() % 500) + 1;
-    auto table = std::make_unique<KeyGenerations>("keys", "STRING", retain);
+    auto store = std::make_unique<Store>(retain);
+    std::unique_ptr<Other> other;          // since it was restored beside `store`
     std::map<std::string, int64_t> model;  // key → first time
     std::vector<std::string> segments;
     int64_t watermark = 0;
@@ -127,23 +206,30 @@ TEST(KeyGenerations, RandomOperationsAgreeWithAMap) {
         if (expected.back() != 0) model[row.key] = row.time;
         rows.push_back(row);
       }
-      ASSERT_EQ(Remember(*table, rows), expected) << "seed " << seed << " step " << step;
-      watermark += static_cast<int64_t>(random() % 60);
-      table->Expire({watermark, 0});
-      if (random() % 3 == 0) {
-        const bool full = random() % 4 == 0;
-        std::string segment =
-            table->Snapshot(full ? StateTable::SnapshotKind::kFull : StateTable::SnapshotKind::kDelta);
-        if (full) segments.clear();
-        if (!segment.empty()) segments.push_back(std::move(segment));
-        if (random() % 2 == 0) {
-          table = std::make_unique<KeyGenerations>("keys", "STRING", retain);
-          ASSERT_TRUE(table->Restore(segments, {}).ok());
-        }
+      ASSERT_EQ(store->RememberAll(rows), expected) << "seed " << seed << " step " << step;
+      if (other != nullptr) {
+        ASSERT_EQ(other->RememberAll(rows), expected) << "seed " << seed << " step " << step;
+        other.reset();
       }
+      watermark += static_cast<int64_t>(random() % 60);
+      store->Expire(watermark);
+      if (random() % 3 != 0) continue;
+      const bool full = random() % 4 == 0;
+      std::string segment = store->Snapshot(full ? Kind::kFull : Kind::kDelta);
+      ASSERT_EQ(store->Snapshot(Kind::kDelta), "") << "nothing changed since";
+      if (full) segments.clear();
+      if (!segment.empty()) segments.push_back(std::move(segment));
+      if (random() % 2 != 0) continue;
+      store = std::make_unique<Store>(retain);
+      ASSERT_TRUE(store->Restore(segments).ok());
+      other = std::make_unique<Other>(retain);
+      ASSERT_TRUE(other->Restore(segments).ok());
     }
   }
 }
+
+TEST(KeyGenerations, ContractInMemory) { CheckContract<MemorySet, DiskSet>(30); }
+TEST(KeyGenerations, ContractOnDisk) { CheckContract<DiskSet, MemorySet>(6); }
 
 TEST(KeyGenerations, RescaleKeepsEachKeyInOneRange) {
   KeyGenerations whole("keys", "STRING", 1000);

@@ -1,13 +1,14 @@
 #include "state/keyed_rows.h"
 
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <map>
 #include <memory>
 #include <random>
 
 #include "state/bytes_row.h"
+#include "state/record.h"
+#include "state/testing/disk_map.h"
 
 namespace caudal {
 namespace {
@@ -57,33 +58,22 @@ class MemoryStore : public RowStore {
   KeyedRows table_{"rows", "STRING", &codec_};
 };
 
-// A store on disk with the same segments, as a spilling one would have: SQLite on a temporary file.
+// A store on disk with the same segments, as a spilling one would have.
 class DiskStore : public RowStore {
  public:
-  DiskStore() {
-    Run("CREATE TABLE rows (key BLOB PRIMARY KEY, value BLOB, changed INTEGER)");
-    Run("CREATE TABLE erased (key BLOB PRIMARY KEY)");
-  }
-  ~DiskStore() override { sqlite3_close(db_); }
-  void Put(const std::string& key, const std::string& row) override {
-    Run("INSERT OR REPLACE INTO rows VALUES (?1, ?2, 1)", key, row);
-  }
-  void Erase(const std::string& key) override {
-    Run("INSERT OR REPLACE INTO erased SELECT key FROM rows WHERE key = ?1", key);
-    Run("DELETE FROM rows WHERE key = ?1", key);
-  }
-  std::map<std::string, std::string> Contents() override { return Select("SELECT key, value FROM rows"); }
+  void Put(const std::string& key, const std::string& row) override { rows_.Put(key, row); }
+  void Erase(const std::string& key) override { rows_.Erase(key); }
+  std::map<std::string, std::string> Contents() override { return rows_.all(); }
   std::string Snapshot(Kind kind) override {
     std::string segment = "KROW\x01";
-    if (kind == Kind::kDelta && tracking_) {
-      for (const auto& [key, none] : Select("SELECT key, '' FROM erased")) {
+    const bool delta = kind == Kind::kDelta && tracking_;
+    if (delta) {
+      for (const auto& [key, none] : rows_.erased()) {
         PutBytes(key, &segment);
         segment.push_back(0);
       }
     }
-    const char* which = kind == Kind::kDelta && tracking_ ? "SELECT key, value FROM rows WHERE changed"
-                                                          : "SELECT key, value FROM rows";
-    for (const auto& [key, row] : Select(which)) {
+    for (const auto& [key, row] : delta ? rows_.changed() : rows_.all()) {
       PutBytes(key, &segment);
       segment.push_back(1);
       PutFixed64(0, &segment);
@@ -91,8 +81,7 @@ class DiskStore : public RowStore {
       PutBytes(row, &value);
       PutBytes(value, &segment);
     }
-    Run("UPDATE rows SET changed = 0");
-    Run("DELETE FROM erased");
+    rows_.ForgetChanges();
     tracking_ = true;
     return segment.size() == 5 ? "" : segment;
   }
@@ -108,53 +97,20 @@ class DiskStore : public RowStore {
         if (!reader.ok()) return DamagedSegment("rows");
         if (!groups.Contains(RowKeys::KeyGroup(RowKeys::Hash(key)))) continue;
         if (row) {
-          Put(key, std::string(value.Bytes()));
+          rows_.Put(key, std::string(value.Bytes()));
         } else {
-          Run("DELETE FROM rows WHERE key = ?1", key);
+          rows_.Erase(key);
         }
       }
     }
-    Run("UPDATE rows SET changed = 0");
+    rows_.ForgetChanges();
     tracking_ = true;
     return Status();
   }
   int64_t rows() override { return static_cast<int64_t>(Contents().size()); }
 
  private:
-  static sqlite3* Open() {
-    sqlite3* db = nullptr;
-    EXPECT_EQ(sqlite3_open("", &db), SQLITE_OK);  // a temporary file of its own
-    return db;
-  }
-  sqlite3_stmt* Prepare(const char* sql, const std::string& a, const std::string& b) {
-    sqlite3_stmt* statement = nullptr;
-    EXPECT_EQ(sqlite3_prepare_v2(db_, sql, -1, &statement, nullptr), SQLITE_OK) << sqlite3_errmsg(db_);
-    const int parameters = sqlite3_bind_parameter_count(statement);
-    if (parameters > 0)
-      sqlite3_bind_blob(statement, 1, a.data(), static_cast<int>(a.size()), SQLITE_TRANSIENT);
-    if (parameters > 1)
-      sqlite3_bind_blob(statement, 2, b.data(), static_cast<int>(b.size()), SQLITE_TRANSIENT);
-    return statement;
-  }
-  void Run(const char* sql, const std::string& a = "", const std::string& b = "") {
-    sqlite3_stmt* statement = Prepare(sql, a, b);
-    EXPECT_EQ(sqlite3_step(statement), SQLITE_DONE) << sqlite3_errmsg(db_);
-    sqlite3_finalize(statement);
-  }
-  std::map<std::string, std::string> Select(const char* sql) {
-    std::map<std::string, std::string> all;
-    sqlite3_stmt* statement = Prepare(sql, "", "");
-    auto text = [statement](int column) {
-      const char* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
-      return std::string(bytes == nullptr ? "" : bytes,
-                         static_cast<size_t>(sqlite3_column_bytes(statement, column)));
-    };
-    while (sqlite3_step(statement) == SQLITE_ROW) all.emplace(text(0), text(1));
-    sqlite3_finalize(statement);
-    return all;
-  }
-
-  sqlite3* db_ = Open();
+  DiskMap rows_;
   bool tracking_ = false;
 };
 

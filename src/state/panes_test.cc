@@ -9,6 +9,8 @@
 
 #include "data/column_builder.h"
 #include "state/bytes_row.h"
+#include "state/record.h"
+#include "state/testing/disk_map.h"
 
 namespace caudal {
 namespace {
@@ -24,75 +26,179 @@ std::string KeyOf(const std::string& text) {
   return key;
 }
 
-std::map<Place, std::string> Contents(const Panes& table) {
-  std::map<Place, std::string> all;
-  Panes::Cursor cursor;
-  table.Walk(&cursor, [&](KeyEntry* entry) {
-    int64_t last = std::numeric_limits<int64_t>::min();
-    for (const Panes::Pane& pane : table.panes(*entry)) {
-      EXPECT_GE(pane.slice, last);
-      last = pane.slice;
-      all.emplace(Place{pane.slice, table.key(*entry), pane.from_end()}, BytesRow::Get(pane.row));
+// What windows ask of their panes, so that one test holds for any store.
+class MemoryPanes {
+ public:
+  void PutAll(const std::vector<std::pair<Place, std::string>>& panes) {
+    ColumnBuilder builder(Type::String());
+    std::vector<int64_t> slices, from_ends;
+    for (const auto& [place, value] : panes) {
+      builder.AppendString(std::get<1>(place));
+      slices.push_back(std::get<0>(place));
+      from_ends.push_back(std::get<2>(place));
     }
-    return true;
-  });
-  return all;
-}
+    const Chunk chunk({builder.Finish()}, static_cast<int32_t>(panes.size()));
+    RowKeys keys;
+    keys.Encode(chunk, {0}, chunk.rows());
+    std::vector<char*> rows;
+    table_.Locate(keys, slices, from_ends, &rows);
+    for (size_t i = 0; i < rows.size(); ++i) BytesRow::Set(rows[i], panes[i].second);
+  }
+  std::map<Place, std::string> Contents() const {
+    std::map<Place, std::string> all;
+    Panes::Cursor cursor;
+    table_.Walk(&cursor, [&](KeyEntry* entry) {
+      int64_t last = std::numeric_limits<int64_t>::min();
+      for (const Panes::Pane& pane : table_.panes(*entry)) {
+        EXPECT_GE(pane.slice, last);
+        last = pane.slice;
+        all.emplace(Place{pane.slice, table_.key(*entry), pane.from_end()}, BytesRow::Get(pane.row));
+      }
+      return true;
+    });
+    EXPECT_EQ(table_.rows(), static_cast<int64_t>(all.size()));
+    return all;
+  }
+  void DropBefore(int64_t slice) {
+    while (!table_.DropBefore(slice, 3)) continue;
+  }
+  std::string Snapshot(Kind kind) { return table_.Snapshot(kind); }
+  Status Restore(const std::vector<std::string>& segments) { return table_.Restore(segments, {}); }
+  void ExpectSmall() const {
+    EXPECT_EQ(table_.rows(), 0);
+    EXPECT_EQ(table_.key_count(), 0);
+    EXPECT_LT(table_.bytes(), 64 * 1024) << "an emptied table is small again";
+  }
 
-// Random panes, dropped slices, snapshots and restores against a map.
-TEST(Panes, RandomOperationsAgreeWithAMap) {
-  const BytesRow codec("test");
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+ private:
+  BytesRow codec_{"test"};
+  Panes table_{"panes", "STRING", "slices", &codec_};
+};
+
+// The same on disk, a row a pane, which speaks the same segments.
+class DiskPanes {
+ public:
+  void PutAll(const std::vector<std::pair<Place, std::string>>& panes) {
+    for (const auto& [place, value] : panes) {
+      panes_.Put(DiskKey({std::get<0>(place), KeyOf(std::get<1>(place)), std::get<2>(place)}), value);
+    }
+  }
+  std::map<Place, std::string> Contents() { return Places(panes_.all()); }
+  void DropBefore(int64_t slice) {
+    for (const auto& [key, value] : panes_.all()) {
+      if (std::get<0>(PlaceOf(key)) < slice) panes_.Erase(key);
+    }
+  }
+  std::string Snapshot(Kind kind) {
+    const auto panes = Places(kind == Kind::kDelta && tracking_ ? panes_.changed() : panes_.all());
+    std::string segment;
+    for (const auto& [place, value] : panes) {
+      if (segment.empty()) segment = "PANE\x01";
+      const auto& [slice, key, from_end] = place;
+      PutFixed64(static_cast<uint64_t>(slice), &segment);
+      PutVarint(1, &segment);
+      PutBytes(key, &segment);
+      PutFixed64(static_cast<uint64_t>(from_end), &segment);
+      std::string row;
+      PutBytes(value, &row);
+      PutBytes(row, &segment);
+    }
+    panes_.ForgetChanges();
+    tracking_ = true;
+    return segment;
+  }
+  Status Restore(const std::vector<std::string>& segments) {
+    for (const std::string& segment : segments) {
+      RecordReader reader(segment);
+      RETURN_IF_ERROR(ExpectHeader("PANE", 1, "panes", &reader));
+      while (!reader.empty()) {
+        const int64_t slice = static_cast<int64_t>(reader.Fixed64());
+        for (uint64_t left = reader.Varint(); left > 0; --left) {
+          const std::string key(reader.Bytes());
+          const int64_t from_end = static_cast<int64_t>(reader.Fixed64());
+          RecordReader row(reader.Bytes());
+          if (!reader.ok()) return DamagedSegment("panes");
+          panes_.Put(DiskKey({slice, key, from_end}), std::string(row.Bytes()));
+        }
+      }
+    }
+    panes_.ForgetChanges();
+    tracking_ = true;
+    return Status();
+  }
+  void ExpectSmall() { EXPECT_TRUE(panes_.all().empty()); }
+
+ private:
+  static std::string DiskKey(const Place& place) {
+    std::string key;
+    PutFixed64(static_cast<uint64_t>(std::get<0>(place)), &key);
+    PutFixed64(static_cast<uint64_t>(std::get<2>(place)), &key);
+    return key + std::get<1>(place);
+  }
+  static Place PlaceOf(const std::string& key) {
+    RecordReader reader(key);
+    const int64_t slice = static_cast<int64_t>(reader.Fixed64());
+    const int64_t from_end = static_cast<int64_t>(reader.Fixed64());
+    return {slice, std::string(reader.rest()), from_end};
+  }
+  static std::map<Place, std::string> Places(const std::map<std::string, std::string>& panes) {
+    std::map<Place, std::string> places;
+    for (const auto& [key, value] : panes) places.emplace(PlaceOf(key), value);
+    return places;
+  }
+
+  DiskMap panes_;
+  bool tracking_ = false;
+};
+
+// Random panes, dropped slices, snapshots and restores against a map; the segments of one store restore the
+// other.
+template <typename Store, typename Other>
+void CheckContract(uint64_t seeds) {
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
     std::mt19937_64 random(seed);
-    auto table = std::make_unique<Panes>("panes", "STRING", "slices", &codec);
+    auto store = std::make_unique<Store>();
     std::map<Place, std::string> model;
     std::vector<std::string> segments;
     int64_t oldest = 0;
     for (int step = 0; step < 40; ++step) {
-      ColumnBuilder builder(Type::String());
-      std::vector<int64_t> slices, from_ends;
-      std::vector<std::string> texts;
+      std::vector<std::pair<Place, std::string>> panes;
       for (size_t i = 0; i < random() % 30; ++i) {
-        texts.push_back("k" + std::to_string(random() % 8));
-        builder.AppendString(texts.back());
-        slices.push_back(oldest + static_cast<int64_t>(random() % 12));
-        from_ends.push_back(random() % 4 == 0 ? slices.back() + 3 : Panes::kAllEnds);
+        const int64_t slice = oldest + static_cast<int64_t>(random() % 12);
+        const std::string key = "k" + std::to_string(random() % 8);
+        const int64_t from_end = random() % 4 == 0 ? slice + 3 : Panes::kAllEnds;
+        panes.push_back({{slice, key, from_end}, std::to_string(random() % 1000)});
+        model[{slice, KeyOf(key), from_end}] = panes.back().second;
       }
-      const Chunk chunk({builder.Finish()}, static_cast<int32_t>(texts.size()));
-      RowKeys keys;
-      keys.Encode(chunk, {0}, chunk.rows());
-      std::vector<char*> rows;
-      table->Locate(keys, slices, from_ends, &rows);
-      for (size_t i = 0; i < rows.size(); ++i) {
-        const std::string value = std::to_string(random() % 1000);
-        BytesRow::Set(rows[i], value);
-        model[{slices[i], KeyOf(texts[i]), from_ends[i]}] = value;
-      }
-      ASSERT_EQ(Contents(*table), model) << "seed " << seed << " step " << step;
-      ASSERT_EQ(table->rows(), static_cast<int64_t>(model.size()));
+      store->PutAll(panes);
+      ASSERT_EQ(store->Contents(), model) << "seed " << seed << " step " << step;
       if (random() % 3 == 0) {
         oldest += static_cast<int64_t>(random() % 5);
-        while (!table->DropBefore(oldest, 3)) continue;
+        store->DropBefore(oldest);
         std::erase_if(model, [oldest](const auto& pane) { return std::get<0>(pane.first) < oldest; });
       }
       if (random() % 2 == 0) continue;
       const Kind kind = random() % 4 == 0 ? Kind::kFull : Kind::kDelta;
-      std::string segment = table->Snapshot(kind);
-      ASSERT_EQ(table->Snapshot(Kind::kDelta), "");
+      std::string segment = store->Snapshot(kind);
+      ASSERT_EQ(store->Snapshot(Kind::kDelta), "") << "nothing changed since";
       if (kind == Kind::kFull) segments.clear();
       if (!segment.empty()) segments.push_back(std::move(segment));
-      if (random() % 2 == 0) {
-        table = std::make_unique<Panes>("panes", "STRING", "slices", &codec);
-        ASSERT_TRUE(table->Restore(segments, {}).ok());
-        table->DropBefore(oldest, std::numeric_limits<int64_t>::max());
-      }
+      if (random() % 2 != 0) continue;
+      auto other = std::make_unique<Other>();
+      ASSERT_TRUE(other->Restore(segments).ok());
+      other->DropBefore(oldest);
+      ASSERT_EQ(other->Contents(), model) << "seed " << seed << " step " << step;
+      store = std::make_unique<Store>();
+      ASSERT_TRUE(store->Restore(segments).ok());
+      store->DropBefore(oldest);
     }
-    table->DropBefore(std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::max());
-    EXPECT_EQ(table->rows(), 0);
-    EXPECT_EQ(table->key_count(), 0);
-    EXPECT_LT(table->bytes(), 64 * 1024) << "an emptied table is small again";
+    store->DropBefore(std::numeric_limits<int64_t>::max());
+    store->ExpectSmall();
   }
 }
+
+TEST(Panes, ContractInMemory) { CheckContract<MemoryPanes, DiskPanes>(60); }
+TEST(Panes, ContractOnDisk) { CheckContract<DiskPanes, MemoryPanes>(6); }
 
 TEST(Panes, TouchedPanesAreTakenOnceInOrder) {
   const BytesRow codec("test");
