@@ -62,10 +62,10 @@ SEEDS ?= 200000
 .PHONY: simulate
 simulate: ## live SEEDS=200000 seeded lives of a query with crashes, then show that planted faults are caught
 	@tools/setup test
-	@cmake --preset release > build/configure.log || { cat build/configure.log; exit 1; }
-	@ninja -C build/release caudal_simulate
+	@cmake --preset release -DCAUDAL_TESTS=ON > build/configure.log || { cat build/configure.log; exit 1; }
+	@ninja -C build/release caudal_simulate caudal_simulate_planted
 	@build/release/src/run/simulation/caudal_simulate --seeds $(SEEDS) --processes $(JOBS)
-	@tools/planted-faults
+	@build/release/src/run/simulation/caudal_simulate_planted --planted all
 
 .PHONY: kill
 kill: build ## kill the engine of a running pipeline 60 times and more, then take its disks away; the result must stay exact

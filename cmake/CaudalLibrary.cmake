@@ -1,12 +1,14 @@
-# caudal_library(NAME [DEPS folder…] [LIBS target…] [DIRS folder…])
+# caudal_library(NAME [DEPS folder…] [LIBS target…] [DIRS folder…] [PLANTED source…])
 #
 # One library for the folder that calls it. DEPS is the only statement of which folders it may
 # include: CMake links by it, and tools/check_layers reads it and scans the includes.
 # A nested folder is named by its path below src/ ("connect/filesystem"); its target is caudal_connect_filesystem.
 # Sources are every *.cc of the folder and of DIRS below it (which belong to the same library); *_test.cc become
-# the test binary NAME_test.
+# the test binary NAME_test. PLANTED sources hold a PLANTED_FAULT; they are listed in the global property
+# CAUDAL_PLANTED for the executable that compiles them once more, and never merged into unity files, so that
+# the linker takes that one's and leaves the library's.
 function(caudal_library name)
-  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_LIBS;DIRS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_LIBS;DIRS;PLANTED" ${ARGN})
   string(REPLACE "/" "_" target ${name})
   set(globs *.cc)
   set(test_globs *_test.cc)
@@ -17,6 +19,10 @@ function(caudal_library name)
   file(GLOB sources CONFIGURE_DEPENDS ${globs})
   file(GLOB tests CONFIGURE_DEPENDS ${test_globs})
   list(REMOVE_ITEM sources ${tests} ${CMAKE_CURRENT_SOURCE_DIR}/main.cc)
+  foreach(source ${ARG_PLANTED})
+    set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    set_property(GLOBAL APPEND PROPERTY CAUDAL_PLANTED ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+  endforeach()
   set(links)
   foreach(dep ${ARG_DEPS})
     string(REPLACE "/" "_" dep ${dep})

@@ -47,7 +47,7 @@ def related(a, b):
 def keywords(arguments):
     lists, current = {}, None
     for word in arguments.split():
-        if word in ("DEPS", "LIBS", "TEST_LIBS", "DIRS"):
+        if word in ("DEPS", "LIBS", "TEST_LIBS", "DIRS", "PLANTED"):
             current = lists.setdefault(word, [])
         elif current is not None:
             current.append(word)

@@ -49,11 +49,7 @@ Result<Progress> Aggregate::OnChunk(int port, const Chunk& chunk, Output& out) {
   for (int32_t first = 0; first < rows.count; first += kBlock) {
     picked_.clear();
     for (int32_t i = first; i < std::min(first + kBlock, rows.count); ++i) {
-#ifdef CAUDAL_PLANT_selection_ignored
-      picked_.push_back(static_cast<uint16_t>(i));
-#else
       picked_.push_back(static_cast<uint16_t>(rows[i]));
-#endif
     }
     const std::vector<uint16_t> block = picked_;
     HandleBlock(chunk, {block.data(), static_cast<int32_t>(block.size())}, out);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/planted_fault.h"
 #include "op/row/row_lists.h"
 
 namespace caudal {
@@ -52,11 +53,7 @@ Result<Progress> Calc::OnChunk(int port, const Chunk& chunk, Output& out) {
   evaluator_.set_now_millis(env_->NowMillis());
   RowErrors errors;
   SelectionPtr selection = chunk.selection();
-#ifdef CAUDAL_PLANT_selection_ignored
-  Filter(chunk, errors);
-#else
-  if (Filter(chunk, errors)) selection = MakeSelection(std::move(kept_));
-#endif
+  if (Filter(chunk, errors) && !PLANTED_FAULT(selection_ignored)) selection = MakeSelection(std::move(kept_));
   Chunk rest = chunk.WithSelection(selection);
   const size_t stopped = errors.size();
 

@@ -1,5 +1,6 @@
 #include "op/deduplicate.h"
 
+#include "base/planted_fault.h"
 #include "op/lateness.h"
 #include "op/row/key_types.h"
 #include "op/row/row_lists.h"
@@ -56,9 +57,9 @@ Result<Progress> Deduplicate::OnChunk(int port, const Chunk& chunk, Output& out)
   for (size_t i = 0; i < in_time_.size(); ++i) {
     if (is_new_[i] != 0) first.push_back(in_time_[i]);
   }
-#ifndef CAUDAL_PLANT_counter_not_incremented
-  *duplicates_ += static_cast<int64_t>(in_time_.size() - first.size());
-#endif
+  if (!PLANTED_FAULT(counter_not_incremented)) {
+    *duplicates_ += static_cast<int64_t>(in_time_.size() - first.size());
+  }
   charge_.Set(keys_seen_.bytes());
   if (!first.empty()) out.Emit(chunk.WithSelection(MakeSelection(std::move(first))));
   return Progress::kDone;

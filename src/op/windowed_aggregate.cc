@@ -125,11 +125,7 @@ void WindowedAggregate::Assign(const Chunk& chunk, Output& out) {
 
 Result<Progress> WindowedAggregate::OnChunk(int port, const Chunk& chunk, Output& out) {
   Assign(chunk, out);
-#ifdef CAUDAL_PLANT_selection_ignored
-  const RowSet accepted = {nullptr, static_cast<int32_t>(accepted_.size())};
-#else
   const RowSet accepted = {accepted_.data(), static_cast<int32_t>(accepted_.size())};
-#endif
   keys_.Encode(chunk, node_.keys, accepted);
   panes_->Locate(keys_, slices_, from_ends_, &rows_);
   for (size_t i = 0; i < slices_.size(); ++i) {

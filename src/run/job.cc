@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/fault_point.h"
+#include "base/planted_fault.h"
 #include "base/secret.h"
 #include "op/make_operator.h"
 #include "run/scan/values_source.h"
@@ -268,10 +269,10 @@ Status Job::RepeatCommit() {
         "restoring it would write rows twice: bring the newer checkpoint back, or rebuild under a new path");
   }
   FAULT_POINT(restore_commit);
-#ifndef CAUDAL_PLANT_commit_not_repeated
-  PendingCommit commit = sinks_->Take(manifest);
-  RETURN_IF_ERROR(SinkEpochs::Commit(&commit));
-#endif
+  if (!PLANTED_FAULT(commit_not_repeated)) {
+    PendingCommit commit = sinks_->Take(manifest);
+    RETURN_IF_ERROR(SinkEpochs::Commit(&commit));
+  }
   return RemoveLeftovers();
 }
 

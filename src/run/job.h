@@ -45,6 +45,8 @@ class Job {
   const Plan& plan() const { return plan_; }
   const std::string& checkpoint_folder() const { return folder_; }
   int64_t generation() const { return generation_; }
+  // The manifest that it went on from; null if it began anew.
+  const Manifest* restored_from() const { return coordinator_->base(); }
   // What was passed over at restore, what the plan has that the checkpoint had not.
   const std::vector<std::string>& warnings() const { return warnings_; }
 

@@ -1,5 +1,7 @@
 #include "run/operator_node.h"
 
+#include "base/planted_fault.h"
+
 namespace caudal {
 
 Status OperatorNode::Open(KeyGroupRange groups, bool mini_batch) {
@@ -24,9 +26,7 @@ Status OperatorNode::RestoreState(const NodeState& state, const std::vector<std:
     if (!status.ok())
       return std::move(status).At("table '" + std::string(table->name()) + "' of '" + id() + "'");
   }
-#ifndef CAUDAL_PLANT_watermark_not_saved
-  TaskNode::Restore(state);
-#endif
+  if (!PLANTED_FAULT(watermark_not_saved)) TaskNode::Restore(state);
   return operator_->OnRestore(watermark_);
 }
 

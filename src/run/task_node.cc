@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/planted_fault.h"
 #include "base/thread_cpu.h"
 
 namespace caudal {
@@ -73,9 +74,7 @@ Status TaskNode::TakeWatermark(Inlet* inlet, const Watermark& watermark) {
     least.event = std::min(least.event, each->watermark.event);
     least.processing = std::min(least.processing, each->watermark.processing);
   }
-#ifdef CAUDAL_PLANT_watermark_of_one_lane
-  least = watermark;
-#endif
+  if (PLANTED_FAULT(watermark_of_one_lane)) least = watermark;
   // After a restore inlets begin without a watermark; the node's own never goes back.
   next_watermark_ = {std::max(watermark_.event, least.event),
                      std::max(watermark_.processing, least.processing)};
@@ -85,12 +84,10 @@ Status TaskNode::TakeWatermark(Inlet* inlet, const Watermark& watermark) {
 }
 
 Status TaskNode::TakeBarrier(Inlet* inlet, const Barrier& barrier) {
-#ifdef CAUDAL_PLANT_no_alignment
-  if (barrier_.epoch == barrier.epoch) return Status();
-  barrier_ = barrier;
-  phase_ = Phase::kFlushForBarrier;
-  return Advance(OnFlush());
-#endif
+  if (PLANTED_FAULT(no_alignment)) {
+    if (barrier_.epoch == barrier.epoch) return Status();
+    for (const std::unique_ptr<Inlet>& each : inlets_) each->at_barrier = true;
+  }
   inlet->at_barrier = true;
   barrier_ = barrier;
   for (const std::unique_ptr<Inlet>& each : inlets_) {

@@ -9,6 +9,7 @@
 
 #include "base/crc32c.h"
 #include "base/fault_point.h"
+#include "base/planted_fault.h"
 
 namespace caudal {
 namespace {
@@ -168,10 +169,7 @@ Status CheckpointStore::RemoveLeftovers() {
 Status CheckpointStore::BeginAt(int64_t number) {
   const std::string path = fmt::format("{}/start-{}", folder_, generation_);
   ASSIGN_OR_RETURN(const bool mine, files_->CreateIfAbsent(path, std::to_string(number)));
-#ifdef CAUDAL_PLANT_generation_not_fenced
-  return Status();
-#endif
-  if (!mine) return Fenced(generation_, folder_);
+  if (!mine && !PLANTED_FAULT(generation_not_fenced)) return Fenced(generation_, folder_);
   return Status();
 }
 
@@ -197,9 +195,7 @@ Result<RestoredCheckpoint> CheckpointStore::Load(const Epoch& epoch) {
 
 Result<std::optional<RestoredCheckpoint>> CheckpointStore::Restore() {
   FAULT_POINT(restore_state);
-#ifndef CAUDAL_PLANT_generation_not_fenced
-  RETURN_IF_ERROR(CloseOlderGenerations());
-#endif
+  if (!PLANTED_FAULT(generation_not_fenced)) RETURN_IF_ERROR(CloseOlderGenerations());
   RETURN_IF_ERROR(RemoveLeftovers());
   ASSIGN_OR_RETURN(const std::vector<ManifestFile> all, ListManifests(files_, folder_));
   std::vector<std::string> warnings;
@@ -241,10 +237,8 @@ Status CheckpointStore::WriteSegment(int64_t number, const std::vector<std::stri
   return file->Close();
 }
 
-Status CheckpointStore::CreateManifest(const Manifest& manifest) {
-  FAULT_POINT(manifest_before);
-#ifndef CAUDAL_PLANT_generation_not_fenced
-  RETURN_IF_ERROR(CheckNotFenced());
+// The names of the epochs given up, so that none of them is made late.
+Status CheckpointStore::CloseAbandoned() {
   while (!abandoned_.empty()) {
     const std::string name = ManifestName({generation_, abandoned_.front()});
     ASSIGN_OR_RETURN(const bool mine, files_->CreateIfAbsent(folder_ + "/" + name, kClosed));
@@ -254,7 +248,15 @@ Status CheckpointStore::CreateManifest(const Manifest& manifest) {
     }
     abandoned_.erase(abandoned_.begin());
   }
-#endif
+  return Status();
+}
+
+Status CheckpointStore::CreateManifest(const Manifest& manifest) {
+  FAULT_POINT(manifest_before);
+  if (!PLANTED_FAULT(generation_not_fenced)) {
+    RETURN_IF_ERROR(CheckNotFenced());
+    RETURN_IF_ERROR(CloseAbandoned());
+  }
   const std::string path = folder_ + "/" + ManifestName(manifest.epoch);
   ASSIGN_OR_RETURN(const bool mine, files_->CreateIfAbsent(path, EncodeManifest(manifest)));
   if (!mine) return Fenced(generation_, folder_);

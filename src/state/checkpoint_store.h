@@ -66,6 +66,7 @@ class CheckpointStore {
   Status ClaimGeneration(int64_t least);
   Status CheckNotFenced();
   Status CloseOlderGenerations();
+  Status CloseAbandoned();
   // Hidden files that a crash left half-made.
   Status RemoveLeftovers();
   Status BeginAt(int64_t number);

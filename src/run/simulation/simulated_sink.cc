@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/fault_point.h"
+#include "base/planted_fault.h"
 #include "data/column_view.h"
 #include "run/simulation/simulated_world.h"
 
@@ -64,9 +66,7 @@ class RowWriter : public SinkWriter {
   }
   Result<std::unique_ptr<SealedEpoch>> Seal(Epoch epoch) override {
     std::vector<SimulatedRow> rows = rows_;
-#ifndef CAUDAL_PLANT_staged_rows_not_cleared
-    rows_.clear();
-#endif
+    if (!PLANTED_FAULT(staged_rows_not_cleared)) rows_.clear();
     if (rows.empty()) return std::unique_ptr<SealedEpoch>();
     return std::unique_ptr<SealedEpoch>(
         std::make_unique<SealedRows>(files_, fmt::format("{}-{}", prefix_, epoch.number), std::move(rows)));
@@ -91,19 +91,10 @@ class LedgerCommitter : public SinkCommitter {
       : world_(world), table_(std::move(table)), segments_(std::move(segments)) {}
   Result<Epoch> LastCommitted() override { return world_->table(table_).ledger; }
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override {
-    SimulatedWorld::Table& table = world_->table(table_);
     if (world_->LosesAnswer()) return NoAnswer();
-#ifndef CAUDAL_PLANT_commit_not_idempotent
-    if (table.ledger >= epoch) return {};
-#endif
-    std::vector<SimulatedRow> rows;
-    for (const Committable& one : committables) {
-      Result<std::string> bytes = world_->files().ReadAll(one.payload);
-      if (!bytes.ok()) return {CommitOutcome::kLost, bytes.status()};
-      AppendRows(*bytes, &rows);
-    }
-    table.rows.insert(table.rows.end(), rows.begin(), rows.end());
-    table.ledger = std::max(table.ledger, epoch);
+    bool lost = false;
+    Status status = CommitInTransaction(epoch, committables, &lost);
+    if (!status.ok()) return {lost ? CommitOutcome::kLost : CommitOutcome::kUnknown, std::move(status)};
     return world_->LosesAnswer() ? NoAnswer() : CommitResult{};
   }
   Status RemoveLeftovers() override {
@@ -113,6 +104,22 @@ class LedgerCommitter : public SinkCommitter {
   }
 
  private:
+  Status CommitInTransaction(Epoch epoch, std::span<const Committable> committables, bool* lost) {
+    SimulatedWorld::Table& table = world_->table(table_);
+    if (table.ledger >= epoch && !PLANTED_FAULT(commit_not_idempotent)) return Status();
+    std::vector<SimulatedRow> rows;
+    for (const Committable& one : committables) {
+      Result<std::string> bytes = world_->files().ReadAll(one.payload);
+      *lost = !bytes.ok();
+      if (*lost) return bytes.status();
+      AppendRows(*bytes, &rows);
+    }
+    FAULT_POINT(database_commit);
+    table.rows.insert(table.rows.end(), rows.begin(), rows.end());
+    table.ledger = std::max(table.ledger, epoch);
+    return Status();
+  }
+
   SimulatedWorld* world_;
   std::string table_;
   std::string segments_;

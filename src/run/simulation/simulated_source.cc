@@ -11,7 +11,7 @@ namespace {
 class Reader : public SplitReader {
  public:
   Reader(SimulatedWorld* world, Schema schema, size_t split, size_t next)
-      : world_(world), schema_(std::move(schema)), split_(split), next_(next) {}
+      : world_(world), schema_(std::move(schema)), split_(split), first_(next), next_(next) {}
 
   Result<Poll> Next() override {
     const std::vector<SimulatedEvent>& events = world_->workload().splits()[split_];
@@ -37,6 +37,7 @@ class Reader : public SplitReader {
     return Poll(std::move(rows));
   }
   Position position() const override { return std::to_string(next_); }
+  int64_t records_passed() const override { return static_cast<int64_t>(next_ - first_); }
 
  private:
   void Append(const std::string& name, const SimulatedEvent& event, ColumnBuilder* out) const {
@@ -62,6 +63,7 @@ class Reader : public SplitReader {
   SimulatedWorld* world_;
   Schema schema_;
   size_t split_;
+  const size_t first_;
   size_t next_;
 };
 

@@ -1,9 +1,6 @@
 #include "run/simulation/simulation.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -32,9 +29,10 @@ class Life {
 
  private:
   Result<Process> Start();
-  // Until it ends or is killed; whether it ended by itself.
-  bool Live(Process& process, int64_t steps);
+  // Until it ends or is killed, so many steps after so many more commits; whether it ended by itself.
+  bool Live(Process& process, int64_t commits, int64_t steps);
   void Kill(Process process);
+  void CountEpochs(const Process& process);
   void StepZombies();
   std::string Compare(const Job& job);
 
@@ -54,8 +52,15 @@ Result<Process> Life::Start() {
   options.pipeline = "p";
   options.state_root = "state";
   options.steps = 1;
-  const int tasks = 1 + static_cast<int>(world_.Random() % 2);
+  // Rescaled as chance has it, after a first start with two.
+  const int tasks = result_.counts.tasks < 2 ? 2 : 1 + static_cast<int>(world_.Random() % 2);
   ASSIGN_OR_RETURN(process.job, Job::Start(world_.workload().MakePlan(tasks, false), options));
+  result_.counts.tasks = 2;
+  if (const Manifest* from = process.job->restored_from()) {
+    ++result_.counts.restores;
+    result_.counts.state_restores += std::any_of(from->nodes.begin(), from->nodes.end(),
+                                                 [](const NodeState& node) { return node.state_rows > 0; });
+  }
   return process;
 }
 
@@ -65,9 +70,15 @@ void Life::StepZombies() {
   if (!zombie.job->finished()) zombie.executor->RunOne();
 }
 
-bool Life::Live(Process& process, int64_t steps) {
-  for (int64_t step = 0; step < steps && !process.job->finished(); ++step) {
-    ++result_.steps;
+bool Life::Live(Process& process, int64_t commits, int64_t steps) {
+  Epoch last = world_.table("rows").ledger;
+  for (int64_t step = 0; step < steps && !process.job->finished();) {
+    if (const Epoch now = world_.table("rows").ledger; now != last) {
+      last = now;
+      --commits;
+    }
+    step += commits <= 0;
+    ++result_.counts.steps;
     StepZombies();
     if (world_.OneIn(24)) world_.env().Advance(1000 * static_cast<int64_t>(world_.Random() % 12));
     if (process.executor->RunOne()) continue;
@@ -78,8 +89,13 @@ bool Life::Live(Process& process, int64_t steps) {
   return process.job->finished();
 }
 
+void Life::CountEpochs(const Process& process) {
+  if (process.job != nullptr) result_.counts.epochs += process.job->progress().checkpoints.committed;
+}
+
 void Life::Kill(Process process) {
-  ++result_.crashes;
+  ++result_.counts.crashes;
+  CountEpochs(process);
   if (world_.OneIn(3) && process.job != nullptr && !process.job->finished()) {
     zombies_.push_back(std::move(process));  // only believed to be dead
     return;
@@ -137,9 +153,12 @@ std::string Life::Compare(const Job& job) {
 }
 
 SimulationResult Life::Run() {
+  for (const std::vector<SimulatedEvent>& split : world_.workload().splits()) {
+    result_.counts.rows += static_cast<int64_t>(split.size());
+  }
   const int forced = 2 + static_cast<int>(world_.Random() % 2);
   world_.set_faults_left(static_cast<int>(world_.Random() % 4));
-  while (result_.starts++ < kMostStarts) {
+  while (result_.counts.starts++ < kMostStarts) {
     Result<Process> started = Start();
     if (!started.ok()) {
       const Status status = started.status();
@@ -150,14 +169,17 @@ SimulationResult Life::Run() {
       if (Faults::IsInjectedCrash(status)) Kill({});
       continue;
     }
-    const bool to_be_killed = result_.crashes < forced;
+    const bool to_be_killed = result_.counts.crashes < forced;
+    // Most crashes come when there is something to restore.
+    const int64_t commits =
+        to_be_killed && !world_.OneIn(4) ? 1 + static_cast<int64_t>(world_.Random() % 2) : 0;
     const int64_t steps =
         to_be_killed ? 1 + static_cast<int64_t>(world_.Random() % kCrashWithin) : kMostSteps;
-    if (!Live(*started, steps)) {
+    if (!Live(*started, commits, steps)) {
       if (!to_be_killed) {
         const JobProgress progress = started->job->progress();
         result_.what = fmt::format(
-            "it does not come to an end after {} steps: {} epochs, {} abandoned; {}", result_.steps,
+            "it does not come to an end after {} steps: {} epochs, {} abandoned; {}", result_.counts.steps,
             progress.checkpoints.committed, progress.checkpoints.abandoned,
             progress.checkpoints.last_failure.ok() ? std::string("no failure")
                                                    : progress.checkpoints.last_failure.ToString());
@@ -167,13 +189,20 @@ SimulationResult Life::Run() {
       continue;
     }
     const Status status = started->job->status();
+    if (status.ok() && to_be_killed) {
+      Kill(std::move(*started));  // it was done, and does not know it
+      continue;
+    }
     if (status.ok()) {
+      CountEpochs(*started);
       result_.what = Compare(*started->job);
       result_.ok = result_.what.empty();
+      result_.wrong_result = !result_.ok;
       return result_;
     }
     if (!Faults::IsInjectedCrash(status) && status.domain() != Domain::kExternal) {
       result_.what = status.ToString();
+      result_.wrong_result = status.message().starts_with("accounting: ");
       return result_;
     }
     if (Faults::IsInjectedCrash(status)) Kill(std::move(*started));
@@ -182,83 +211,8 @@ SimulationResult Life::Run() {
   return result_;
 }
 
-struct Shard {
-  SimulationSummary summary;
-  void Add(uint64_t seed, const SimulationResult& result) {
-    ++summary.seeds;
-    summary.starts += result.starts;
-    summary.crashes += result.crashes;
-    summary.steps += result.steps;
-    summary.fewest_crashes = std::min<int64_t>(summary.fewest_crashes, result.crashes);
-    if (result.ok) return;
-    ++summary.failed;
-    summary.first_failures += fmt::format("seed {}: {}\n", seed, result.what);
-  }
-};
-
-void WriteAll(int fd, const std::string& text) {
-  for (size_t at = 0; at < text.size();) {
-    const ssize_t wrote = write(fd, text.data() + at, text.size() - at);
-    if (wrote <= 0) return;
-    at += static_cast<size_t>(wrote);
-  }
-}
-
-std::string ReadAllFrom(int fd) {
-  std::string text;
-  char buffer[4096];
-  for (ssize_t got; (got = read(fd, buffer, sizeof(buffer))) > 0;)
-    text.append(buffer, static_cast<size_t>(got));
-  return text;
-}
-
 }  // namespace
 
 SimulationResult Simulate(uint64_t seed) { return Life(seed).Run(); }
-
-SimulationSummary SimulateMany(uint64_t first, int64_t count, int processes, int64_t enough) {
-  std::vector<std::pair<pid_t, int>> children;
-  for (int shard = 0; shard < processes; ++shard) {
-    int ends[2];
-    if (pipe(ends) != 0) break;
-    const pid_t pid = fork();
-    if (pid == 0) {
-      // Lives are short and alike: memory goes back to the next one, not to the kernel.
-      mallopt(M_MMAP_THRESHOLD, 512 << 20);
-      mallopt(M_TRIM_THRESHOLD, 1 << 30);
-      Shard own;
-      for (int64_t i = shard; i < count && own.summary.failed < enough; i += processes) {
-        const uint64_t seed = first + static_cast<uint64_t>(i);
-        own.Add(seed, Simulate(seed));
-      }
-      const SimulationSummary& sum = own.summary;
-      WriteAll(ends[1], fmt::format("{} {} {} {} {} {}\n{}", sum.seeds, sum.failed, sum.starts, sum.crashes,
-                                    sum.fewest_crashes, sum.steps, sum.first_failures));
-      _exit(0);
-    }
-    close(ends[1]);
-    children.emplace_back(pid, ends[0]);
-  }
-  SimulationSummary total;
-  for (const auto& [pid, fd] : children) {
-    const std::string text = ReadAllFrom(fd);
-    close(fd);
-    int status = 0;
-    waitpid(pid, &status, 0);
-    long long seeds = 0, failed = 1, starts = 0, crashes = 0, fewest = 0, steps = 0;
-    const int read = sscanf(text.c_str(), "%lld %lld %lld %lld %lld %lld", &seeds, &failed, &starts, &crashes,
-                            &fewest, &steps);
-    if (read != 6 || status != 0)
-      total.first_failures += fmt::format("a simulating process died: {}\n", status);
-    total.seeds += seeds;
-    total.failed += failed;
-    total.starts += starts;
-    total.crashes += crashes;
-    total.steps += steps;
-    total.fewest_crashes = std::min<int64_t>(total.fewest_crashes, fewest);
-    if (text.find('\n') != std::string::npos) total.first_failures += text.substr(text.find('\n') + 1);
-  }
-  return total;
-}
 
 }  // namespace caudal

@@ -8,28 +8,30 @@
 
 namespace caudal {
 
+struct SimulationCounts {
+  int64_t rows = 0;
+  int64_t tasks = 0;  // the most of any start
+  int64_t starts = 0;
+  int64_t crashes = 0;
+  int64_t restores = 0;        // starts from a checkpoint
+  int64_t state_restores = 0;  // of these, with rows in an operator's state
+  int64_t epochs = 0;          // committed
+  int64_t steps = 0;
+
+  static constexpr int64_t SimulationCounts::*kAll[] = {
+      &SimulationCounts::rows,    &SimulationCounts::tasks,    &SimulationCounts::starts,
+      &SimulationCounts::crashes, &SimulationCounts::restores, &SimulationCounts::state_restores,
+      &SimulationCounts::epochs,  &SimulationCounts::steps};
+};
+
 struct SimulationResult {
   bool ok = false;
-  std::string what;  // why not
-  int starts = 0;
-  int crashes = 0;
-  int64_t steps = 0;
+  bool wrong_result = false;  // not ok because of an output or a counter
+  std::string what;           // why not
+  SimulationCounts counts;
 };
 
 // Not thread-safe: fault points are the process's.
 SimulationResult Simulate(uint64_t seed);
-
-struct SimulationSummary {
-  int64_t seeds = 0;
-  int64_t failed = 0;
-  int64_t starts = 0;
-  int64_t crashes = 0;
-  int64_t fewest_crashes = INT64_MAX;
-  int64_t steps = 0;
-  std::string first_failures;  // lines "seed N: why"
-};
-
-// Seeds [first, first + count) spread over `processes`; stops early after `enough` failures.
-SimulationSummary SimulateMany(uint64_t first, int64_t count, int processes, int64_t enough = 5);
 
 }  // namespace caudal

@@ -156,7 +156,7 @@ Plan Workload::MakePlan(int parallelism, bool batch) const {
   plan.query = "simulated";
   plan.parallelism = parallelism;
   plan.batch = batch;
-  plan.settings = {{"execution.checkpointing.interval", "40 ms"}};
+  plan.settings = {{"execution.checkpointing.interval", "12 ms"}};
 
   PlanNode scan;
   scan.id = "events";
