@@ -70,6 +70,9 @@ class SplitReader {
   virtual std::string Place(int64_t offset) const {
     return offset < 0 ? "before position " + position() : "record at " + std::to_string(offset);
   }
+  // Records from where it was opened to position(), as the position counts them (offsets, less the gaps that
+  // the source knows of) and never as the rows that Next gave; -1 = its positions count none.
+  virtual int64_t records_passed() const { return -1; }
   virtual Backlog backlog() const { return {}; }
 };
 

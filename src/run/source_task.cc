@@ -192,6 +192,7 @@ Status SourceTask::PollSplit(ActiveSplit& split, int64_t now) {
 Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
   const int64_t count = rows.chunk.size() + static_cast<int64_t>(rows.rejected.size());
   rows_read_ += count;
+  split.rows_read += count;
   epoch_rows_ += count;
   bytes_read_ += rows.bytes;
   ignored_values_ += rows.ignored_values;
@@ -255,6 +256,7 @@ Status SourceTask::RejectRecords(const ActiveSplit& split, const std::vector<Rej
 
 void SourceTask::Finish(ActiveSplit& split) {
   split.position = split.reader->position();
+  split.records_passed = split.reader->records_passed();
   split.reader.reset();
   job_->control->OnSplitFinished(node(), split.split);
 }
@@ -308,6 +310,8 @@ Status SourceTask::OnBarrier(const Barrier&, NodeAck* ack) {
     state.clock = split->clock.now();
     state.finished = split->reader == nullptr;
     ack->splits.push_back(std::move(state));
+    const int64_t passed = split->reader != nullptr ? split->reader->records_passed() : split->records_passed;
+    ack->records_passed += passed >= 0 ? passed : split->rows_read;
   }
   ack->rows_read = rows_read_;
   ack->arrivals = std::move(arrivals_);

@@ -57,6 +57,8 @@ class SourceTask : public TaskNode {
     std::unique_ptr<SplitReader> reader;  // null once finished
     SplitClock clock;
     Position position;  // once finished: the last one
+    int64_t rows_read = 0;
+    int64_t records_passed = -1;  // once finished: what the reader said last
     bool idle = false;
     int64_t last_rows_nanos = 0;
     int64_t poll_at_nanos = 0;

@@ -23,6 +23,7 @@ class DatagenReader : public SplitReader {
 
   Result<Poll> Next() override;
   Position position() const override;
+  int64_t records_passed() const override { return next_ - first_; }
   Backlog backlog() const override { return {.rows = 0}; }
   // Rows there will be; the largest number if there is no end.
   static int64_t TotalRows(const DatagenOptions& options);

@@ -30,6 +30,7 @@ class FeedReader : public SplitReader {
         split_(std::move(split)),
         schema_(std::move(schema)),
         fields_(std::move(fields)),
+        first_(next),
         next_(next) {}
 
   Result<Poll> Next() override {
@@ -44,6 +45,7 @@ class FeedReader : public SplitReader {
     return poll;
   }
   Position position() const override { return fmt::format("{{\"rows\":{}}}", next_); }
+  int64_t records_passed() const override { return next_ - first_; }
   Backlog backlog() const override {
     Backlog backlog;
     backlog.rows = feed_->size(split_.ordinal) - next_;
@@ -103,6 +105,7 @@ class FeedReader : public SplitReader {
   Split split_;
   Schema schema_;
   std::vector<FeedField> fields_;
+  const int64_t first_;
   int64_t next_;
 };
 

@@ -45,6 +45,7 @@ void EpochTotals::Add(const NodeAck& ack) {
   for (size_t i = 0; i < ack.rows_in.size(); ++i) totals.rows_in[i] += ack.rows_in[i];
   totals.rows_out += ack.rows_out;
   totals.rows_read += ack.rows_read;
+  totals.records_passed += ack.records_passed;
   AddFates(ack.fates, &totals.fates);
   for (const EdgeRows& edge : ack.edges) edges_[{edge.reader, edge.port}] += edge.rows;
 }
@@ -65,6 +66,10 @@ Status EpochTotals::Check(const std::vector<std::string>& ids, const std::vector
     const int64_t fates = totals.fate_total();
     switch (roles[i]) {
       case NodeRole::kSource:
+        if (totals.records_passed != totals.rows_read) {
+          return Differs(fmt::format("the positions of source '{}' moved over {} records and {} were read",
+                                     ids[i], totals.records_passed, totals.rows_read));
+        }
         if (totals.rows_read != totals.rows_out + fates) {
           return Differs(fmt::format("source '{}' read {} rows, passed on {} and gave {} a fate", ids[i],
                                      totals.rows_read, totals.rows_out, fates));

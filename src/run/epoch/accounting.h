@@ -19,6 +19,7 @@ struct NodeTotals {
   std::vector<int64_t> rows_in;
   int64_t rows_out = 0;
   int64_t rows_read = 0;
+  int64_t records_passed = 0;
   std::vector<CountedFate> fates;
 
   int64_t fate_total() const;

@@ -43,6 +43,7 @@ struct NodeAck {
   int64_t state_bytes = 0;
   std::vector<SplitState> splits;                     // sources
   int64_t rows_read = 0;                              // sources: rows and rejected records that readers gave
+  int64_t records_passed = 0;                         // sources: the same as positions count it
   std::vector<std::pair<int64_t, int64_t>> arrivals;  // sources: arrival in ms, rows; of this epoch alone
   std::unique_ptr<SealedEpoch> sealed;                // sinks; null when there is nothing to prepare
   int64_t sealed_bytes = 0;                           // of memory that `sealed` holds

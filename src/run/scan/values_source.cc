@@ -28,7 +28,7 @@ class OneSplit : public SplitEnumerator {
 
 class ValuesReader : public SplitReader {
  public:
-  ValuesReader(const Chunk* rows, int32_t next) : rows_(rows), next_(next) {}
+  ValuesReader(const Chunk* rows, int32_t next) : rows_(rows), first_(next), next_(next) {}
   Result<Poll> Next() override {
     const int32_t count = std::min(rows_->physical_rows() - next_, Chunk::kMaxRows);
     if (count <= 0) return Poll(Finished{});
@@ -43,9 +43,11 @@ class ValuesReader : public SplitReader {
     return Poll(std::move(rows));
   }
   Position position() const override { return std::to_string(next_); }
+  int64_t records_passed() const override { return next_ - first_; }
 
  private:
   const Chunk* rows_;
+  const int32_t first_;
   int32_t next_;
 };
 
