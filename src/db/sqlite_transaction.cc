@@ -1,5 +1,7 @@
 #include "db/sqlite_transaction.h"
 
+#include "base/fault_point.h"
+
 namespace caudal {
 
 SqliteTransaction::~SqliteTransaction() {
@@ -14,6 +16,7 @@ Status SqliteTransaction::Begin() {
 }
 
 Status SqliteTransaction::Commit() {
+  FAULT_POINT(database_commit);
   RETURN_IF_ERROR(database_->Execute("COMMIT"));
   open_ = false;
   return Status();

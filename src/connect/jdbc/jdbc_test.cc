@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "api/testing/sink_contract.h"
 #include "connect/jdbc/jdbc_connector.h"
 #include "data/column_builder.h"
 #include "db/sqlite.h"
@@ -90,8 +91,9 @@ class JdbcTest : public ::testing::Test {
         ->Commit(epoch, std::span(&committable, 1))
         .outcome;  // each time as a new process
   }
-  std::string Content() {
-    auto database = Sqlite::Open(folder_ / "out.db", Sqlite::Mode::kReadOnly);
+  std::string Content() { return ContentOf(folder_ / "out.db"); }
+  static std::string ContentOf(const std::filesystem::path& path) {
+    auto database = Sqlite::Open(path, Sqlite::Mode::kReadOnly);
     auto rows = (*database)->Prepare("SELECT account, n FROM features ORDER BY account, n");
     std::string text;
     while (*rows->Step()) text += std::string(rows->text(0)) + "=" + std::string(rows->text(1)) + " ";
@@ -121,6 +123,36 @@ TEST_F(JdbcTest, FoldsAnEpochByKeyAndCountsItsRows) {
       Prepare(*sink, {1, 2}, {{RowKind::kDelete, "a", 2}, {RowKind::kUpdateAfter, "c", 8}});
   EXPECT_EQ(Commit(*sink, {1, 2}, second), CommitOutcome::kCommitted);
   EXPECT_EQ(Content(), "c=8 ");
+}
+
+TEST_F(JdbcTest, KeepsTheContractOfSinks) {
+  int targets = 0;
+  for (bool with_key : {true, false}) {
+    const int cut_short = CheckSinkContract([&] {
+      const std::filesystem::path folder = folder_ / std::to_string(targets++);
+      std::filesystem::create_directories(folder);
+      Table table = FeaturesTable(with_key);
+      table.options["url"] = "jdbc:sqlite:" + (folder / "out.db").string();
+      SinkUnderTest test;
+      test.rows = [with_key](int64_t number) {
+        const std::string account = "a" + std::to_string(number);
+        if (!with_key) return Rows({{RowKind::kInsert, account, number}, {RowKind::kInsert, "all", number}});
+        return Rows({{RowKind::kInsert, account, number},
+                     {RowKind::kUpdateAfter, "all", number},
+                     {RowKind::kDelete, "a" + std::to_string(number - 2), number - 2}});
+      };
+      test.open = [this, table, folder](int64_t generation) {
+        ConnectorContext context = context_;
+        context.segment_dir = folder / "segments";
+        context.generation = generation;
+        return connector_.MakeSink(table, context);
+      };
+      test.contents = [folder] { return ContentOf(folder / "out.db"); };
+      MakeCommitter(**test.open(1));  // as a start does, which makes the table
+      return test;
+    });
+    EXPECT_GT(cut_short, 0) << "a process dies before its transaction is committed";
+  }
 }
 
 TEST_F(JdbcTest, ARepeatedAnOlderAndAZombieCommitChangeNothing) {
