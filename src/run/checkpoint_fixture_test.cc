@@ -108,7 +108,7 @@ TEST_P(EveryFormat, IsRestored) {
   EXPECT_EQ(progress.checkpoints.nodes[1].fates[0].rows, kRowsBefore / 2 + 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, EveryFormat, ::testing::Values(1));
+INSTANTIATE_TEST_SUITE_P(Formats, EveryFormat, ::testing::Values(1, 2));
 
 }  // namespace
 }  // namespace caudal
