@@ -240,7 +240,9 @@ Status Job::MakeEndpoints() {
         ASSIGN_OR_RETURN(interval, ParseDurationMillis(monitor));
       }
     } else if (plan.as<ValuesNode>() != nullptr) {
-      ASSIGN_OR_RETURN(endpoint.source, ValuesSource::Make(plan, settings_.evaluator));
+      EvaluatorOptions evaluator = settings_.evaluator;
+      evaluator.now_millis = started_millis_;  // rows of constants are as old as the job
+      ASSIGN_OR_RETURN(endpoint.source, ValuesSource::Make(plan, evaluator));
       endpoint.options.batch = plan_.batch;
     } else {
       continue;
