@@ -358,7 +358,7 @@ Result<Relation> GroupBinder::AddAggregate(Input input) {
     std::string name = input.time->kind == Expr::Kind::kColumn ? input.time->name : "time$";
     aggregate_.window.time_column = input.Column(*input.time, std::move(name));
   }
-  SetEmission();
+  RETURN_IF_ERROR(SetEmission());
   PlanBuilder& builder = queries_.builder();
   const int32_t position =
       context_.source->Position(select_.group_by_range ? *select_.group_by_range : select_.keyword);
@@ -397,7 +397,7 @@ int GroupBinder::AddInputCalc(PlanBuilder& builder, Input& input, int32_t positi
                          input.projections, position);
 }
 
-void GroupBinder::SetEmission() {
+Status GroupBinder::SetEmission() {
   if (aggregate_.windowed) {
     aggregate_.emit = AggregateNode::Emit::kOnWatermark;
   } else {
@@ -409,10 +409,18 @@ void GroupBinder::SetEmission() {
     return found == settings.end() ? std::string() : found->second;
   };
   // Early results exist for TUMBLE and HOP in GROUP BY alone, as in Flink.
-  if (!group_window_ || queries_.batch() || setting("table.exec.emit.early-fire.enabled") != "true") return;
-  aggregate_.early_fire_delay = ParseDurationMillis(setting("table.exec.emit.early-fire.delay")).ok()
-                                    ? *ParseDurationMillis(setting("table.exec.emit.early-fire.delay"))
-                                    : 0;
+  if (!group_window_ || queries_.batch() || setting("table.exec.emit.early-fire.enabled") != "true")
+    return Status();
+  constexpr std::string_view kDelay = "table.exec.emit.early-fire.delay";
+  const SourceRange range = select_.group_by_range ? *select_.group_by_range : select_.keyword;
+  if (setting(kDelay).empty()) {
+    return ErrorAt(*context_.source, range, "early results are enabled without a delay")
+        .Hint(fmt::format("SET '{}' = '1 s'", kDelay));
+  }
+  ASSIGN_OR_RETURN(aggregate_.early_fire_delay, ParseDurationMillis(setting(kDelay)));
+  if (aggregate_.early_fire_delay > 0) return Status();
+  return NotBuiltAt(*context_.source, range, "an early result for every row, which a delay of 0 asks for,")
+      .Hint(fmt::format("SET '{}' = '1 ms'", kDelay));
 }
 
 WindowColumn GroupBinder::KeyWindowColumn(const Expr& key) const {

@@ -71,7 +71,7 @@ class GroupBinder : public CallHandler {
   Result<Relation> AddAggregate(Input input);
   void AddInputColumns(Input& input, std::vector<std::string>* names);
   int AddInputCalc(PlanBuilder& builder, Input& input, int32_t position) const;
-  void SetEmission();
+  Status SetEmission();
   AggregateNode::WindowColumn KeyWindowColumn(const Expr& key) const;
   Status SetKeyOutputs(const Input& input);
   Result<Expr> StartFromEnd();

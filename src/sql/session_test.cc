@@ -1,6 +1,7 @@
 #include "sql/session.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sql/explain.h"
@@ -332,6 +333,16 @@ TEST_F(SessionTest, GivesATopNOfWindowsOncePerWindow) {
       "   +- Calc(select=[acct, window_start, window_end, $clock], changelogMode=[I])\n"
       "      +- Window(window=[TUMBLE(time_col=[ts], size=[10 s])], changelogMode=[I])\n"
       "         +- Scan(table=[t], fields=[id, acct, ts, $clock], changelogMode=[I])\n\n");
+}
+
+TEST_F(SessionTest, RefusesEarlyResultsWithoutADelay) {
+  const std::string query = "SELECT COUNT(*) FROM t GROUP BY TUMBLE(ts, INTERVAL '1' SECOND)";
+  Run("SET 'execution.runtime-mode' = 'streaming'; SET 'table.exec.emit.early-fire.enabled' = 'true'");
+  EXPECT_THAT(Run(query), testing::HasSubstr("early results are enabled without a delay"));
+  Run("SET 'table.exec.emit.early-fire.delay' = '0 s'");
+  EXPECT_THAT(Run(query), testing::HasSubstr("an early result for every row"));
+  Run("SET 'table.exec.emit.early-fire.delay' = '1 s'");
+  EXPECT_THAT(Run(query), testing::Not(testing::HasSubstr("error")));
 }
 
 TEST_F(SessionTest, ShowsTheCatalog) {
