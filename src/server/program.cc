@@ -71,9 +71,11 @@ Result<std::unique_ptr<Program>> Program::Plan(ProgramText text, const Options& 
   std::unique_ptr<Program> program(new Program(std::move(text)));
   if (program->text_.sql.empty()) return program;
   sql::Session session(&program->catalog_);
+  Options wins;  // as SET keeps them
   for (const auto& [key, value] : settings) {
     const auto set = session.Execute(fmt::format("SET '{}' = '{}'", Escaped(key), Escaped(value)));
     if (!set.ok()) return Status::User(set.status().message()).At("--set").Hint(set.status().hint());
+    wins[key] = program->catalog_.settings()[key];
   }
   for (const SqlFile& file : program->text_.sql) {
     RETURN_IF_ERROR(AddPathTables(file.text, FileSystem::Local(), &program->catalog_));
@@ -83,7 +85,7 @@ Result<std::unique_ptr<Program>> Program::Plan(ProgramText text, const Options& 
   }
   for (sql::Outcome& outcome : program->outcomes_) {
     auto* insert = std::get_if<sql::InsertQuery>(&outcome);
-    for (const auto& [key, value] : settings) {
+    for (const auto& [key, value] : wins) {
       if (insert != nullptr) insert->plan.settings[key] = value;
     }
   }

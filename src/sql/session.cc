@@ -15,6 +15,26 @@
 namespace caudal::sql {
 namespace {
 
+Status UnknownSetting(std::string_view key) {
+  std::vector<std::string> known;
+  for (const Setting& setting : Settings()) known.emplace_back(setting.key);
+  Status status = Status::User(fmt::format("unknown setting '{}'", key));
+  const std::string nearest = NearestName(key, known);
+  return nearest.empty() ? status : std::move(status).Hint(fmt::format("did you mean '{}'?", nearest));
+}
+
+// What SET keeps of a value.
+Result<std::string> CheckedValue(std::string_view key, std::string_view value) {
+  const Setting* found = FindSetting(key);
+  if (found == nullptr) return UnknownSetting(key);
+  // In a family without effect, what is nearly a key that has one was not meant to be another.
+  for (const Setting& setting : Settings()) {
+    if (setting.role != Setting::Role::kIdle && found->key.ends_with('*') && IsSlip(key, setting.key))
+      return UnknownSetting(key);
+  }
+  return CheckSetting(key, value);
+}
+
 // One statement of a script: changes the catalog or gives something to show or run.
 class StatementExecutor {
  public:
@@ -85,17 +105,13 @@ class StatementExecutor {
       for (const auto& [key, value] : catalog_.settings()) result.rows.push_back({key, value});
       return Outcome(std::move(result));
     }
-    Status valid = CheckSetting(set.option->key, set.option->value);
-    // Flink has more settings than matter here; what is nearly one that does was not meant to be another.
-    for (const std::string_view name : SettingNames()) {
-      if (!IsSlip(set.option->key, name)) continue;
-      valid = Status::User(fmt::format("unknown setting '{}'", set.option->key))
-                  .Hint(fmt::format("did you mean '{}'?", name));
-    }
-    if (!valid.ok())
-      return std::move(valid).At(source_.Frame(Cover(set.option->key_range, set.option->value_range)));
-    catalog_.settings()[set.option->key] = set.option->value;
-    return Done(fmt::format("setting '{}' is '{}'", set.option->key, set.option->value));
+    const std::string& key = set.option->key;
+    const SourceRange range = Cover(set.option->key_range, set.option->value_range);
+    Result<std::string> value = CheckedValue(key, set.option->value);
+    if (!value.ok()) return std::move(value).status().At(source_.Frame(range));
+    catalog_.settings()[key] = *value;
+    const bool idle = FindSetting(key)->role == Setting::Role::kIdle;
+    return Done(fmt::format("setting '{}' is '{}'{}", key, *value, idle ? ", which has no effect here" : ""));
   }
 
   Result<Outcome> operator()(const Reset& reset) {
@@ -103,6 +119,8 @@ class StatementExecutor {
       catalog_.settings().clear();
       return Done("all settings reset");
     }
+    if (FindSetting(reset.key->text) == nullptr)
+      return UnknownSetting(reset.key->text).At(source_.Frame(reset.key->range));
     catalog_.settings().erase(reset.key->text);
     return Done(fmt::format("setting '{}' reset", reset.key->text));
   }

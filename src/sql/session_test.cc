@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "sql/explain.h"
+#include "sql/physical/settings.h"
 
 namespace caudal::sql {
 namespace {
@@ -337,7 +341,7 @@ TEST_F(SessionTest, GivesATopNOfWindowsOncePerWindow) {
 
 TEST_F(SessionTest, RefusesEarlyResultsWithoutADelay) {
   const std::string query = "SELECT COUNT(*) FROM t GROUP BY TUMBLE(ts, INTERVAL '1' SECOND)";
-  Run("SET 'execution.runtime-mode' = 'streaming'; SET 'table.exec.emit.early-fire.enabled' = 'true'");
+  Run("SET 'execution.runtime-mode' = 'streaming'; SET 'table.exec.emit.early-fire.enabled' = 'TRUE'");
   EXPECT_THAT(Run(query), testing::HasSubstr("early results are enabled without a delay"));
   Run("SET 'table.exec.emit.early-fire.delay' = '0 s'");
   EXPECT_THAT(Run(query), testing::HasSubstr("an early result for every row"));
@@ -399,8 +403,42 @@ TEST_F(SessionTest, ChecksSettings) {
             "      SET 'table.exec.state.tll' = '1 h'\n"
             "          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
             "  hint: did you mean 'table.exec.state.ttl'?");
-  EXPECT_EQ(Run("SET 'table.exec.mini-batch.size' = '5'"), "setting 'table.exec.mini-batch.size' is '5'");
+  EXPECT_EQ(Run("SET 'table.exec.mini-batch.size' = '5'"),
+            "setting 'table.exec.mini-batch.size' is '5', which has no effect here");
   EXPECT_EQ(Run("SET 'parallelism.default' = '4'"), "setting 'parallelism.default' is '4'");
+  EXPECT_THAT(Run("SET 'execution.checkpointing.intervall' = '1 s'"),
+              testing::HasSubstr("did you mean 'execution.checkpointing.interval'?"));
+  EXPECT_THAT(Run("RESET 'nope'"), testing::HasSubstr("unknown setting 'nope'"));
+  EXPECT_EQ(Run("SET 'execution.runtime-mode' = 'STREAMING'"),
+            "setting 'execution.runtime-mode' is 'streaming'");
+}
+
+// Each key takes its own default, and refuses what is of another kind.
+TEST_F(SessionTest, TakesTheDefaultOfEachSettingAndNothingElse) {
+  for (const Setting& setting : Settings()) {
+    if (setting.key.ends_with('*') || setting.default_value.empty()) continue;
+    EXPECT_TRUE(CheckSetting(setting.key, setting.default_value).ok()) << setting.key;
+    if (setting.kind != Setting::Kind::kText) {
+      EXPECT_FALSE(CheckSetting(setting.key, "abc").ok()) << setting.key;
+    }
+    if (setting.role == Setting::Role::kUnbuilt && setting.kind == Setting::Kind::kBoolean) {
+      EXPECT_FALSE(CheckSetting(setting.key, setting.default_value == "true" ? "false" : "true").ok());
+    }
+  }
+  EXPECT_FALSE(CheckSetting("caudal.max-rows-per-epoch", "-5").ok());
+  EXPECT_FALSE(CheckSetting("parallelism.default", "0").ok());
+  EXPECT_FALSE(CheckSetting("table.exec.sink.type-length-enforcer", "ERROR").ok());
+  EXPECT_FALSE(CheckSetting("table.exec.sink.upsert-materialize", "none").ok());
+}
+
+TEST(SettingsTest, ThePageHasEachOfThem) {
+  const std::filesystem::path root =
+      std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  std::ifstream file(root / "docs" / "settings.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  for (const Setting& setting : Settings())
+    EXPECT_THAT(text.str(), testing::HasSubstr(fmt::format("`{}`", setting.key)));
 }
 
 }  // namespace

@@ -165,8 +165,8 @@ class Docs(unittest.TestCase):
         for path in [*ROOT.glob("src/run/*.cc"), *ROOT.glob("src/sql/**/*.cc"), *ROOT.glob("src/op/*.cc")]:
             for key in used.findall(path.read_text()):
                 self.assertIn(f"`{key}`", settings, f"{path.name} asks for it")
-        names = (ROOT / "src/sql/physical/settings.cc").read_text().split("kNames[]")[1].split(";")[0]
-        for key in re.findall(r'"([a-z.-]+)"', names):
+        names = (ROOT / "src/sql/physical/settings.cc").read_text()
+        for key in re.findall(r'\{"([a-z0-9.*-]+)", Role::', names):
             self.assertIn(f"`{key}`", settings)
         described = {"filesystem": "filesystem", "jdbc": "jdbc", "datagen": "datagen", "print": "print"}
         option = re.compile(r'^    \{"([a-z.*-]+)", ', re.MULTILINE)
