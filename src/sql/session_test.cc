@@ -339,6 +339,16 @@ TEST_F(SessionTest, GivesATopNOfWindowsOncePerWindow) {
       "         +- Scan(table=[t], fields=[id, acct, ts, $clock], changelogMode=[I])\n\n");
 }
 
+TEST_F(SessionTest, RefusesWindowsOnProcessingTimeByName) {
+  EXPECT_THAT(Run("CREATE TABLE clocked (a INT, seen AS PROCTIME()) WITH ('connector' = 'fake'); "
+                  "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE clocked, DESCRIPTOR(seen), INTERVAL '1' SECOND)) "
+                  "GROUP BY window_start, window_end"),
+              testing::HasSubstr("TUMBLE on processing time is not built yet"));
+  EXPECT_THAT(
+      Run("SELECT COUNT(*) FROM clocked GROUP BY HOP(seen, INTERVAL '1' SECOND, INTERVAL '2' SECOND)"),
+      testing::HasSubstr("HOP on processing time is not built yet"));
+}
+
 TEST_F(SessionTest, RefusesEarlyResultsWithoutADelay) {
   const std::string query = "SELECT COUNT(*) FROM t GROUP BY TUMBLE(ts, INTERVAL '1' SECOND)";
   Run("SET 'execution.runtime-mode' = 'streaming'; SET 'table.exec.emit.early-fire.enabled' = 'TRUE'");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "sql/physical/changelog_rules.h"
+
 namespace caudal::sql {
 
 Result<int64_t> IntervalMillis(const Expr& expr, SourceRange range, const SourceText& source,
@@ -22,6 +24,10 @@ Status RequireTimeAttribute(const PlanBuilder& builder, const Relation& input, i
                             const SourceText& source, std::string_view function) {
   const int time = builder.node(input.node).time_column;
   if (column >= 0 && column == time) return Status();
+  if (column >= 0 && IsProcessingTime(builder.nodes(), builder.node(input.node), column)) {
+    return NotBuiltAt(source, range, fmt::format("{} on processing time", function))
+        .Hint("take the time of the event from the row, and declare it with WATERMARK FOR");
+  }
   std::string name = column >= 0 ? input.scope.columns[column].name : std::string(source.Slice(range));
   Status status =
       ErrorAt(source, range, fmt::format("{} needs a time attribute, and '{}' is none", function, name));
