@@ -24,14 +24,16 @@ struct TableColumn {
   Type type;
   Kind kind = Kind::kPhysical;
   std::optional<Expr> computed;  // columns refer to positions in Table::columns
+  std::string computed_text;     // `computed` as the user wrote it; for showing
   std::string metadata_key;
   bool is_virtual = false;
   std::string comment;
 };
 
 struct WatermarkSpec {
-  int column = 0;  // the rowtime attribute's position
-  Expr expr;       // over Table::columns; its value, in ms, is the clock's candidate
+  int column = 0;         // the rowtime attribute's position
+  Expr expr;              // over Table::columns; its value, in ms, is the clock's candidate
+  std::string text = {};  // `expr` as the user wrote it; for showing
 };
 
 struct Table {

@@ -29,7 +29,7 @@ class LikeMerger {
       const int column = positions_[static_cast<size_t>(from.watermark->column)];
       if (column < 0) return Missing("WATERMARK");
       ASSIGN_OR_RETURN(Expr expr, Remap(from.watermark->expr, "WATERMARK"));
-      table->watermark = WatermarkSpec{column, std::move(expr)};
+      table->watermark = WatermarkSpec{column, std::move(expr), from.watermark->text};
     }
     if (!from.primary_key.empty() && Takes(LikeFeature::kConstraints, !create_.primary_keys.empty())) {
       if (!create_.primary_keys.empty())
@@ -196,6 +196,7 @@ class TableBinder {
       if (column.kind != TableColumn::Kind::kComputed) continue;
       const ColumnDefinition& definition = create_.columns[i - inherited_];
       ASSIGN_OR_RETURN(column.computed, binder.Bind(*definition.computed));
+      column.computed_text = source_.Slice(definition.computed->range);
       column.type = column.computed->type;
       if (column.type.id() == TypeId::kNull) {
         return Fail(definition.computed->range, fmt::format("column '{}' has no type", column.name))
@@ -231,7 +232,8 @@ class TableBinder {
       return Fail(definition.expression->range,
                   fmt::format("the watermark must be a timestamp, not {}", expr.type.ToString()));
     }
-    table_.watermark = WatermarkSpec{*column, std::move(expr)};
+    table_.watermark =
+        WatermarkSpec{*column, std::move(expr), std::string(source_.Slice(definition.expression->range))};
     return Status();
   }
 

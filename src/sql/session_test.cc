@@ -359,6 +359,25 @@ TEST_F(SessionTest, RefusesEarlyResultsWithoutADelay) {
   EXPECT_THAT(Run(query), testing::Not(testing::HasSubstr("error")));
 }
 
+// What SHOW CREATE TABLE prints is what was written, and makes the same table again.
+TEST_F(SessionTest, ShowsATableAsItWasWritten) {
+  const std::string create =
+      "CREATE TABLE `w` (\n"
+      "  `a` TIMESTAMP(3),\n"
+      "  `b` AS TIMESTAMPADD(DAY, 1, a),\n"
+      "  `c` AS EXTRACT(DAY FROM a),\n"
+      "  `d` AS CAST(NULL AS INT),\n"
+      "  `e` AS 'x' LIKE 'y!%' ESCAPE '!',\n"
+      "  WATERMARK FOR `a` AS a - INTERVAL '5' SECOND\n"
+      ")\n"
+      "WITH (\n"
+      "  'changes' = 'I',\n"
+      "  'connector' = 'fake'\n"
+      ")\n";
+  EXPECT_EQ(Run(create + "; SHOW CREATE TABLE w"), create + "\n");
+  EXPECT_EQ(Run("DROP TABLE w; " + create), "table 'w' created");
+}
+
 TEST_F(SessionTest, ShowsTheCatalog) {
   EXPECT_EQ(Run("CREATE VIEW v AS SELECT ts, COUNT(*) AS n FROM t GROUP BY ts; SHOW TABLES LIKE 't%'"),
             "t\ntotals\n");

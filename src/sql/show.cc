@@ -32,7 +32,7 @@ TextResult List(std::string column, std::vector<std::string> names, const Show& 
 std::string ColumnText(const TableColumn& column) {
   std::string text = fmt::format("  `{}` ", column.name);
   if (column.computed) {
-    text += "AS " + column.computed->ToString();
+    text += "AS " + column.computed_text;
   } else {
     text += column.type.ToString();
   }
@@ -54,6 +54,11 @@ std::string NameList(const Table& table, const std::vector<int>& columns) {
   return names;
 }
 
+// Whether an option's value is for the connector's eyes alone.
+bool IsSecret(std::string_view key) {
+  return key.ends_with("password") || key.ends_with("secret") || key.ends_with("token");
+}
+
 std::string CreateTableText(const Table& table) {
   std::string text = fmt::format("CREATE TABLE `{}` (\n", table.name);
   std::vector<std::string> lines;
@@ -61,7 +66,7 @@ std::string CreateTableText(const Table& table) {
   if (table.watermark) {
     lines.push_back(fmt::format("  WATERMARK FOR `{}` AS {}",
                                 table.columns[static_cast<size_t>(table.watermark->column)].name,
-                                table.watermark->expr.ToString()));
+                                table.watermark->text));
   }
   if (!table.primary_key.empty())
     lines.push_back(fmt::format("  PRIMARY KEY ({}) NOT ENFORCED", NameList(table, table.primary_key)));
@@ -70,9 +75,11 @@ std::string CreateTableText(const Table& table) {
   if (!table.partition_keys.empty())
     text += fmt::format("\nPARTITIONED BY ({})", NameList(table, table.partition_keys));
   lines.clear();
-  // Secrets stay placeholders: options are shown as they were written.
-  for (const auto& [key, value] : table.options)
-    lines.push_back(fmt::format("  {} = {}", Quoted(key), Quoted(value)));
+  // Secrets stay placeholders, and one written out is nobody's business; the rest is as it was written.
+  for (const auto& [key, value] : table.options) {
+    const bool secret = IsSecret(key) && value.find("${env:") == std::string::npos;
+    lines.push_back(fmt::format("  {} = {}", Quoted(key), secret ? "'***'" : Quoted(value)));
+  }
   return text + fmt::format("\nWITH (\n{}\n)\n", fmt::join(lines, ",\n"));
 }
 
@@ -83,7 +90,7 @@ std::vector<std::string> ColumnRow(const Table& table, size_t index) {
   if (time) type += " *ROWTIME*";
   const bool key = std::ranges::find(table.primary_key, static_cast<int>(index)) != table.primary_key.end();
   std::string extras;
-  if (column.computed) extras = "AS " + column.computed->ToString();
+  if (column.computed) extras = "AS " + column.computed_text;
   if (column.kind == TableColumn::Kind::kMetadata) {
     extras = "METADATA";
     if (column.metadata_key != column.name) extras += " FROM " + Quoted(column.metadata_key);
@@ -102,7 +109,7 @@ std::vector<std::string> ColumnRow(const Table& table, size_t index) {
                             }())
               : "<NULL>",
           extras.empty() ? "<NULL>" : extras,
-          time ? table.watermark->expr.ToString() : "<NULL>"};
+          time ? table.watermark->text : "<NULL>"};
 }
 
 Status Unknown(const ObjectName& name, const SourceText& source) {
