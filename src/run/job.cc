@@ -134,6 +134,12 @@ Status Job::CheckPlan() {
     for (const PlanDiff::Entry& entry : diff.entries) {
       if (entry.change == PlanDiff::Change::kAdded)
         warnings_.push_back("'" + entry.id + "' is new and begins empty");
+      if (entry.change == PlanDiff::Change::kStateless) {
+        warnings_.push_back(fmt::format(
+            "'{}' has changed and keeps nothing: rows from here on are those of the new query; it "
+            "was {}, it is {}",
+            entry.id, entry.was, entry.is));
+      }
     }
     return diff.Check(options_.allow_dropped);
   }

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "run/column_origin.h"
 
 namespace caudal {
 namespace {
@@ -73,6 +76,97 @@ class Describer {
   const PlanNode* input_;
 };
 
+// Between what the first format recorded and where that comes from.
+constexpr std::string_view kOriginMark = "; from ";
+
+// What a fingerprint says beyond the node's own words: its columns, the conditions on its rows and the
+// watermark, all down to the tables.
+class OriginWriter {
+ public:
+  explicit OriginWriter(const Plan& plan) : plan_(plan), origin_(plan) {}
+
+  std::string Write(int index) {
+    const PlanNode& node = plan_.nodes[static_cast<size_t>(index)];
+    if (const ScanNode* scan = node.as<ScanNode>()) {
+      return scan->table.watermark ? "watermark " + origin_.Watermarks(index) : "no watermark";
+    }
+    if (node.inputs.empty()) return "constants";
+    input_ = node.inputs[0].node;
+    columns_.clear();
+    std::visit([this](const auto& payload) { Collect(payload); }, node.payload);
+    if (keeps_whole_rows_) AddAll();
+    std::sort(columns_.begin(), columns_.end());
+    columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
+    std::string text = "[";
+    for (int column : columns_) text += (text.size() > 1 ? ", " : "") + origin_.Of(input_, column);
+    text += "]";
+    if (const std::string conditions = origin_.Conditions(index); !conditions.empty())
+      text += " where " + conditions;
+    if (timed_) text += " watermark " + origin_.Watermarks(index);
+    return text;
+  }
+
+ private:
+  void Reset(bool whole_rows, bool timed) {
+    keeps_whole_rows_ = whole_rows;
+    timed_ = timed;
+  }
+  void Add(const std::vector<int>& columns) {
+    columns_.insert(columns_.end(), columns.begin(), columns.end());
+  }
+  void AddAll() {
+    const Schema& schema = plan_.nodes[static_cast<size_t>(input_)].schema;
+    for (int i = 0; i < schema.size(); ++i) {
+      if (!schema[i].name.starts_with('$')) columns_.push_back(i);
+    }
+  }
+  void Collect(const AggregateNode& node) {
+    Reset(false, node.windowed);
+    Add(node.keys);
+    for (const AggregateCall& call : node.calls) {
+      Add(call.args);
+      if (call.filter >= 0) Add({call.filter});
+    }
+    if (node.windowed) Add({node.window.time_column});
+  }
+  void Collect(const DeduplicateNode& node) {
+    Reset(false, true);
+    Add(node.keys);
+    Add({node.time_column});
+  }
+  void Collect(const TopNNode& node) {
+    Reset(true, node.rowtime_first || node.emit == TopNNode::Emit::kOnWatermark);
+  }
+  template <typename Other>
+  void Collect(const Other&) {
+    Reset(true, false);
+  }
+
+  const Plan& plan_;
+  ColumnOrigin origin_;
+  int input_ = 0;
+  std::vector<int> columns_;
+  bool keeps_whole_rows_ = false;
+  bool timed_ = false;
+};
+
+// A fingerprint in its two parts; the second is missing in checkpoints of the first format.
+std::pair<std::string_view, std::string_view> Parts(std::string_view fingerprint) {
+  const size_t mark = fingerprint.find(kOriginMark);
+  if (mark == std::string_view::npos) return {fingerprint, {}};
+  return {fingerprint.substr(0, mark), fingerprint.substr(mark + kOriginMark.size())};
+}
+
+// How a node's state differs by what its fingerprints say.
+PlanDiff::Change Difference(const NodeState& was, const NodeState& is) {
+  const auto [was_node, was_origin] = Parts(was.fingerprint);
+  const auto [is_node, is_origin] = Parts(is.fingerprint);
+  if (was_node != is_node) return PlanDiff::Change::kChanged;
+  if (was_origin.empty() || is_origin.empty() || was_origin == is_origin) return PlanDiff::Change::kIdentical;
+  // Sources and sinks keep no rows.
+  return is.tables.empty() ? PlanDiff::Change::kStateless : PlanDiff::Change::kChanged;
+}
+
 bool IsEndpoint(const PlanNode& node) {
   return node.as<ScanNode>() != nullptr || node.as<SinkNode>() != nullptr || node.as<ValuesNode>() != nullptr;
 }
@@ -82,6 +176,7 @@ bool IsEndpoint(const PlanNode& node) {
 Result<std::vector<NodeState>> Fingerprints(const Plan& plan, const OperatorFactory& make_operator,
                                             const EvaluatorOptions& evaluator, Env* env) {
   std::vector<NodeState> states;
+  OriginWriter origin(plan);
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
     const PlanNode& node = plan.nodes[i];
     NodeState& state = states.emplace_back();
@@ -104,6 +199,7 @@ Result<std::vector<NodeState>> Fingerprints(const Plan& plan, const OperatorFact
       if (state.tables.empty()) continue;
     }
     state.fingerprint = state.label + " " + std::visit(Describer(plan, node), node.payload);
+    state.fingerprint.append(kOriginMark).append(origin.Write(static_cast<int>(i)));
   }
   if (plan.dead_letter) {
     NodeState& state = states.emplace_back();
@@ -122,8 +218,9 @@ PlanDiff Compare(const Manifest& checkpoint, const std::vector<NodeState>& plan)
     PlanDiff::Entry entry{node.id, PlanDiff::Change::kIdentical, {}, node.fingerprint};
     if (old == nullptr || old->fingerprint.empty()) {
       entry.change = PlanDiff::Change::kAdded;
-    } else if (old->fingerprint != node.fingerprint) {
-      entry.change = PlanDiff::Change::kChanged;
+    } else if (const PlanDiff::Change change = Difference(*old, node);
+               change != PlanDiff::Change::kIdentical) {
+      entry.change = change;
       entry.was = old->fingerprint;
     } else {
       for (const TableFingerprint& table : node.tables) {

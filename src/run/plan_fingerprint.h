@@ -1,7 +1,9 @@
 // PlanFingerprint: what the state of each node was made for, as text; and PlanDiff, which compares it with a
 // checkpoint's, to tell whether the checkpoint can be restored.
 //
-// Columns are described by the expressions behind them, so that a new column elsewhere changes nothing.
+// Columns are described by the expressions behind them, down to the columns of the tables, so that a new
+// column elsewhere changes nothing and a changed definition is seen. A fingerprint of the first format says
+// less: then only what both say is compared.
 #pragma once
 
 #include <functional>
@@ -22,14 +24,15 @@ Result<std::vector<NodeState>> Fingerprints(const Plan& plan, const OperatorFact
 struct PlanDiff {
   enum class Change {
     kIdentical,
-    kAdded,    // begins empty
-    kDropped,  // its state, or what a sink has not yet published, would be lost
-    kChanged,  // its state means something else
+    kAdded,      // begins empty
+    kDropped,    // its state, or what a sink has not yet published, would be lost
+    kChanged,    // its state means something else
+    kStateless,  // what it computes differs, and it remembers nothing: rows from here on are the new query's
   };
   struct Entry {
     std::string id;
     Change change = Change::kIdentical;
-    std::string was;  // kChanged: the fingerprint in the checkpoint
+    std::string was;  // kChanged, kStateless: the fingerprint in the checkpoint
     std::string is;   // and that of the plan
   };
   std::vector<Entry> entries;  // stateful nodes, sources and sinks only

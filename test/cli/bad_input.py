@@ -428,6 +428,46 @@ class BadInput(unittest.TestCase):
         self.assertIn(" 0 unaccounted", result.stdout)
         self.assertEqual([row[0] for row in self.rows()], [0, 1, 2, 9])
 
+    def test_changed_definitions_behind_old_state(self):
+        job = """SET 'execution.checkpointing.interval' = '100 ms';
+                 CREATE TABLE events (id INT NOT NULL, bucket AS {bucket}, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '{delay}' SECOND)
+                 WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json', 'source.monitor-interval' = '50 ms');
+                 CREATE VIEW chosen AS SELECT * FROM (SELECT *, bucket + 0 AS part FROM events) WHERE {chosen};
+                 CREATE TABLE counts (part INT, n BIGINT, PRIMARY KEY (part) NOT ENFORCED)
+                 WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:out.db', 'table-name' = 'counts', 'caudal.create-table' = 'true');
+                 CREATE TABLE copies WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:out.db', 'table-name' = 'copies',
+                                           'caudal.create-table' = 'true') LIKE counts;
+                 CREATE TABLE windows (begins TIMESTAMP(3), n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'windows', 'format' = 'json');
+                 INSERT INTO counts SELECT part, COUNT(*) FROM chosen GROUP BY part;
+                 INSERT INTO copies SELECT id, 1 FROM events WHERE {copied};
+                 INSERT INTO windows SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+                 GROUP BY window_start, window_end;"""
+        old = {"bucket": "id % 10", "delay": "5", "chosen": "id >= 0", "copied": "id >= 0 AND id < 100"}
+        self.feed(*({"id": i} for i in range(20)))
+        (self.folder / "job.sql").write_text(job.format(**old))
+        process = self.start("run", "job.sql", "--state", "state")
+        for query in ("counts", "copies", "windows"):
+            self.wait_for(lambda: f"query={query} generation=1 epoch=" in self.log(), "a commit")
+        self.expect(self.caudal("stop", "--state", "state"), 0)
+        process.wait(timeout=20)
+
+        def diff(**new):
+            (self.folder / "job.sql").write_text(job.format(**old | new))
+            result = self.caudal("checkpoint", "diff", "job.sql", "--state", "state", "--json")
+            rows = [json.loads(line) for line in result.stdout.splitlines() if line.startswith('{"change"')]
+            return result.returncode, sorted((row["query"], row["change"]) for row in rows if row["change"] != "identical")
+
+        self.assertEqual(diff(), (0, []))
+        self.assertEqual(diff(copied="id < 100 AND id >= 0"), (0, []))
+        self.assertEqual(diff(bucket="id % 7"), (3, [("counts", "changed")]))
+        self.expect(self.caudal("run", "job.sql", "--state", "state", "--until-idle", "500 ms"), 3, "error[user]", "hint:")
+        self.assertEqual(diff(chosen="id >= 50"), (3, [("counts", "changed")]))
+        stateless = [(query, "changed, stateless") for query in ("copies", "counts")]
+        self.assertEqual(diff(delay="6"), (3, stateless + [("windows", "changed"), ("windows", "changed, stateless")]))
+        self.assertEqual(diff(copied="id >= 7"), (0, [("copies", "changed, stateless")]))
+        self.expect(self.caudal("run", "job.sql", "--state", "state", "--until-idle", "500 ms"), 0)
+        self.assertIn("'copies/sink/1' has changed", self.log())
+
     # --- the disk, and a crash ---
 
     def test_disk_that_refuses_for_a_while(self):

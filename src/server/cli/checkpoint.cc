@@ -118,6 +118,8 @@ std::string_view ChangeName(PlanDiff::Change change) {
       return "dropped";
     case PlanDiff::Change::kChanged:
       return "changed";
+    case PlanDiff::Change::kStateless:
+      return "changed, stateless";
   }
   return "";
 }
