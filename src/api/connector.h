@@ -32,8 +32,15 @@ struct ConnectorContext {
   Env* env = nullptr;
   FileSystem* files = nullptr;
   MemoryBudget* budget = nullptr;
-  std::string query;       // pipeline/query: names ledger rows and hidden files
+  std::string query;  // pipeline/query, for people to read
+  // Of the checkpoint folder, made by chance with it (with an ephemeral job itself): together with `sink` it
+  // tells what this sink leaves in its target from what any other ever left there, be its query's name the
+  // same.
+  std::string identity;
+  std::string sink;        // the sink's id in the plan; two sinks of a plan may write to one table
   int64_t generation = 0;  // of this start: fences older writers
+  // No restart repeats a commit of this job: its sinks leave rows in their targets and nothing else.
+  bool ephemeral = false;
   std::string
       segment_dir;  // a folder of the checkpoint where a sink may keep the rows of epochs not yet committed
 };

@@ -57,6 +57,8 @@ class FileSystem {
   virtual Result<std::string> ReadAll(const std::string& path) = 0;
   // Atomic; replaces. Durable (the folder is synced) on return.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  // The same, but never replaces: false (and nothing renamed) when the name is taken by another file.
+  virtual Result<bool> RenameIfAbsent(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;  // OK if it is not there
   virtual Status MakeDirectories(const std::string& path) = 0;
   // Entries of a folder, sorted by name; empty if the folder is not there.

@@ -113,6 +113,21 @@ Status LocalFileSystem::Rename(const std::string& from, const std::string& to) {
   return SyncParentFolder(to);
 }
 
+Result<bool> LocalFileSystem::RenameIfAbsent(const std::string& from, const std::string& to) {
+  FAULT_POINT(disk_rename);
+  int error = renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
+  if (error == EINVAL || error == ENOSYS) {
+    // A file system that cannot: looking first is the best there is.
+    ASSIGN_OR_RETURN(const bool taken, Exists(to));
+    if (taken) return false;
+    error = rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+  }
+  if (error == EEXIST) return false;
+  if (error != 0) return LocalError("rename to '" + to + "' the file", from, error);
+  RETURN_IF_ERROR(SyncParentFolder(to));
+  return true;
+}
+
 Status LocalFileSystem::Remove(const std::string& path) {
   if (std::remove(path.c_str()) != 0 && errno != ENOENT) return LocalError("remove", path, errno);
   return Status();

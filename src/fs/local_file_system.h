@@ -15,6 +15,7 @@ class LocalFileSystem : public FileSystem {
   Result<std::unique_ptr<RandomAccessFile>> Open(const std::string& path) override;
   Result<std::string> ReadAll(const std::string& path) override;
   Status Rename(const std::string& from, const std::string& to) override;
+  Result<bool> RenameIfAbsent(const std::string& from, const std::string& to) override;
   Status Remove(const std::string& path) override;
   Status MakeDirectories(const std::string& path) override;
   Result<std::vector<FileInfo>> List(const std::string& path) override;

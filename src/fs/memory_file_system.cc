@@ -127,6 +127,15 @@ Status MemoryFileSystem::Rename(const std::string& from, const std::string& to) 
   return Status();
 }
 
+Result<bool> MemoryFileSystem::RenameIfAbsent(const std::string& from, const std::string& to) {
+  {
+    std::lock_guard lock(mutex_);
+    if (names_.contains(to)) return false;
+  }
+  RETURN_IF_ERROR(Rename(from, to));
+  return true;
+}
+
 Status MemoryFileSystem::Remove(const std::string& path) {
   std::lock_guard lock(mutex_);
   auto found = names_.find(path);

@@ -51,6 +51,14 @@ Job::~Job() {
   if (coordinator_ == nullptr) return;
   options_.executor->Detach(coordinator_.get());  // first: it submits the jobs
   options_.executor->CancelJobs(coordinator_.get());
+  ForgetUncommitted();
+}
+
+// Nobody will ever go on with what an ephemeral job prepared and did not commit.
+void Job::ForgetUncommitted() {
+  if (!folder_.empty() || (finished() && status().ok())) return;
+  graph_.reset();                             // its writers hold the files
+  static_cast<void>(RemoveLeftovers().ok());  // the query's own error is the one to be told
 }
 
 Status Job::Prepare() {
@@ -148,11 +156,15 @@ Status Job::CheckPlan() {
 
 // Claims a generation that no target has seen, so that none takes our epochs for older ones.
 Status Job::OpenStore() {
-  if (folder_.empty()) return MakeEndpoints();
+  if (folder_.empty()) {
+    identity_ = fmt::format("{:016x}{:016x}", options_.env->Random(), options_.env->Random());
+    return MakeEndpoints();
+  }
   int64_t least = 0;
   for (;;) {
     ASSIGN_OR_RETURN(store_, CheckpointStore::Open(options_.env, options_.files, folder_, query_, least));
     generation_ = store_->generation();
+    identity_ = store_->identity();
     RETURN_IF_ERROR(MakeEndpoints());
     least = 0;
     for (const auto& [node, id] : sink_ids_) {
@@ -196,7 +208,10 @@ ConnectorContext Job::MakeConnectorContext(const std::string& sink_id) const {
   context.files = options_.files;
   context.budget = budget_.get();
   context.query = query_;
+  context.identity = identity_;
+  context.sink = sink_id;
   context.generation = generation_;
+  context.ephemeral = folder_.empty();
   if (!sink_id.empty()) {
     context.segment_dir =
         (folder_.empty() ? options_.scratch_dir : folder_ + "/sinks") + "/" + PathPart(sink_id);
@@ -262,9 +277,7 @@ Status Job::MakeEndpoints() {
 
 // The manifest's epoch may not have reached every target; and nothing newer may have.
 Status Job::RepeatCommit() {
-  if (!restored_) {
-    return RemoveLeftovers();
-  }
+  if (!restored_) return folder_.empty() ? Status() : RemoveLeftovers();
   const Manifest& manifest = restored_->manifest;
   for (const auto& [node, id] : sink_ids_) {
     ASSIGN_OR_RETURN(const Epoch last, sinks_->committer(node)->LastCommitted());

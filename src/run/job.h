@@ -60,6 +60,7 @@ class Job {
   Status MakeEndpoints();
   Status RepeatCommit();
   Status RemoveLeftovers();
+  void ForgetUncommitted();
   Status FindSplits();
   Status RestoreState();
   Result<const Connector*> FindConnector(const Table& table) const;
@@ -71,8 +72,9 @@ class Job {
   Plan plan_;
   JobOptions options_;
   JobSettings settings_;
-  std::string query_;   // pipeline/query
-  std::string folder_;  // empty: ephemeral
+  std::string query_;     // pipeline/query
+  std::string folder_;    // empty: ephemeral
+  std::string identity_;  // of the folder; an ephemeral job has its own
   int64_t generation_ = 1;
   int64_t started_millis_ = 0;
   int64_t started_nanos_ = 0;

@@ -94,6 +94,12 @@ Status ApplyRecords(std::string_view segment, size_t at, const Json& header,
     }
     if (at != end) return Damaged(reference);
     RETURN_IF_ERROR(statement.Run());
+    // The acknowledgement: a trigger may have thrown the row away.
+    if (!is_delete && keys < columns && database->changes() != 1) {
+      return Status::Data(fmt::format("table '{}' did not take row {} of {}",
+                                      header.at("table").get<std::string>(), record + 1, reference.records))
+          .Hint("look for a trigger that ignores rows: every row that is given must be kept");
+    }
   }
   return at == segment.size() ? Status() : Damaged(reference);
 }

@@ -21,6 +21,17 @@ constexpr std::string_view kWriteLedger =
     "INSERT INTO caudal_ledger VALUES (?, ?, ?, ?) ON CONFLICT (query, sink) "
     "DO UPDATE SET generation = excluded.generation, number = excluded.number";
 
+// What an earlier caudal called a sink: a row of it tells of this sink's epochs until there is one of its
+// own.
+std::pair<std::string, std::string> FormerLedgerKey(const JdbcTarget& target,
+                                                    const ConnectorContext& context) {
+  return {context.query, target.declared};
+}
+
+std::pair<std::string, std::string> LedgerKey(const ConnectorContext& context) {
+  return {context.query + "@" + context.identity, context.sink};
+}
+
 std::string Frame(const JdbcTarget& target) {
   return fmt::format("table '{}' of '{}', sink '{}'", target.table, target.path, target.declared);
 }
@@ -42,7 +53,7 @@ Status JdbcCommitter::Connect() {
   RETURN_IF_ERROR(database->UseWriteAheadLog());
   // 64 MB of pages: an epoch of upserts walks over much of a table.
   RETURN_IF_ERROR(database->Execute("PRAGMA cache_size = -65536"));
-  RETURN_IF_ERROR(database->Execute(kMakeLedger));
+  if (!context_.ephemeral) RETURN_IF_ERROR(database->Execute(kMakeLedger));
   database_ = std::move(database);
   return Status();
 }
@@ -61,12 +72,17 @@ Status JdbcCommitter::CheckTable() {
 }
 
 Result<Epoch> JdbcCommitter::LastCommitted() {
+  if (context_.ephemeral) return Epoch();
   RETURN_IF_ERROR(Connect());
   ASSIGN_OR_RETURN(SqliteStatement read, database_->Prepare(kReadLedger));
-  read.BindText(0, context_.query);
-  read.BindText(1, target_.declared);
-  ASSIGN_OR_RETURN(const bool found, read.Step());
-  return found ? Epoch{read.integer(0), read.integer(1)} : Epoch{};
+  for (const auto& [query, sink] : {LedgerKey(context_), FormerLedgerKey(target_, context_)}) {
+    read.BindText(0, query);
+    read.BindText(1, sink);
+    ASSIGN_OR_RETURN(const bool found, read.Step());
+    if (found) return Epoch{read.integer(0), read.integer(1)};
+    read.Reset();
+  }
+  return Epoch();
 }
 
 CommitResult JdbcCommitter::Commit(Epoch epoch, std::span<const Committable> committables) {
@@ -100,14 +116,15 @@ Status JdbcCommitter::CommitInTransaction(Epoch epoch, std::span<const Committab
     ASSIGN_OR_RETURN(const std::string segment, ReadSegment(context_.files, reference, lost));
     RETURN_IF_ERROR(ApplySegment(segment, reference, database_.get()));
   }
-  RETURN_IF_ERROR(WriteLedger(epoch));
+  if (!context_.ephemeral) RETURN_IF_ERROR(WriteLedger(epoch));
   return transaction.Commit();
 }
 
 Status JdbcCommitter::WriteLedger(Epoch epoch) {
   ASSIGN_OR_RETURN(SqliteStatement write, database_->Prepare(kWriteLedger));
-  write.BindText(0, context_.query);
-  write.BindText(1, target_.declared);
+  const auto [query, sink] = LedgerKey(context_);
+  write.BindText(0, query);
+  write.BindText(1, sink);
   write.BindInteger(2, epoch.generation);
   write.BindInteger(3, epoch.number);
   return write.Run();

@@ -1,7 +1,8 @@
 // JdbcCommitter: makes an epoch's segments visible, in one transaction with the ledger.
 //
 // The ledger, caudal_ledger(query, sink, generation, number), lies beside the tables, so that one transaction
-// holds both. One thread; the connection is opened when it is first needed and again after an error.
+// holds both; its rows are told apart by the checkpoint's identity and the sink's id. A job that nothing goes
+// on with keeps none. One thread; the connection is opened when it is first needed and again after an error.
 #pragma once
 
 #include <memory>

@@ -36,6 +36,8 @@ class JdbcTest : public ::testing::Test {
     std::filesystem::create_directories(folder_);
     context_.files = FileSystem::Local();
     context_.query = "bank/features";
+    context_.identity = "0123";
+    context_.sink = "features/sink/1";
     context_.segment_dir = folder_ / "segments";
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -168,6 +170,53 @@ TEST_F(JdbcTest, ARepeatedAnOlderAndAZombieCommitChangeNothing) {
   EXPECT_EQ(Commit(*sink, {1, 9}, zombie), CommitOutcome::kCommitted);
   EXPECT_EQ(Content(), "a=1 a=1 ");
   EXPECT_EQ(*MakeCommitter(*sink)->LastCommitted(), (Epoch{2, 2}));
+}
+
+TEST_F(JdbcTest, TheLedgerTellsEverySinkFromEveryOther) {
+  const Table table = FeaturesTable(false);
+  // Another INSERT of the statement set; the same query under a new checkpoint path; one that nothing goes on with.
+  for (const auto& [identity, sink_id, ephemeral] :
+       {std::tuple("0123", "features/sink/1", false), std::tuple("0123", "features/sink/2", false),
+        std::tuple("4567", "features/sink/1", false), std::tuple("89ab", "features/sink/1", true)}) {
+    context_.identity = identity;
+    context_.sink = sink_id;
+    context_.ephemeral = ephemeral;
+    const auto sink = MakeSink(table);
+    MakeCommitter(*sink);
+    const Committable rows = Prepare(*sink, {1, 1}, {{RowKind::kInsert, identity, 1}});
+    EXPECT_EQ(Commit(*sink, {1, 1}, rows), CommitOutcome::kCommitted);
+  }
+  EXPECT_EQ(Content(), "0123=1 0123=1 4567=1 89ab=1 ");
+  auto database = Sqlite::Open(folder_ / "out.db", Sqlite::Mode::kReadOnly);
+  EXPECT_EQ(*(*database)->QueryInteger("SELECT COUNT(*) FROM caudal_ledger", -1), 3);
+}
+
+TEST_F(JdbcTest, ALedgerOfAnEarlierFormIsGoneOnWith) {
+  const auto sink = MakeSink(FeaturesTable(false));
+  MakeCommitter(*sink);
+  auto database = Sqlite::Open(folder_ / "out.db", Sqlite::Mode::kReadWrite);
+  ASSERT_TRUE((*database)->Execute("INSERT INTO caudal_ledger VALUES ('bank/features', 'features', 3, 7)").ok());
+  EXPECT_EQ(*MakeCommitter(*sink)->LastCommitted(), (Epoch{3, 7}));
+  const Committable rows = Prepare(*sink, {3, 7}, {{RowKind::kInsert, "a", 1}});
+  EXPECT_EQ(Commit(*sink, {3, 7}, rows), CommitOutcome::kCommitted);
+  EXPECT_EQ(Content(), "");  // it had been committed before
+  const Committable next = Prepare(*sink, {4, 8}, {{RowKind::kInsert, "a", 1}});
+  EXPECT_EQ(Commit(*sink, {4, 8}, next), CommitOutcome::kCommitted);
+  EXPECT_EQ(Content(), "a=1 ");
+  EXPECT_EQ(*MakeCommitter(*sink)->LastCommitted(), (Epoch{4, 8}));
+}
+
+TEST_F(JdbcTest, ARowThatATriggerThrowsAwayIsMissed) {
+  const auto sink = MakeSink(FeaturesTable(true));
+  MakeCommitter(*sink);
+  auto database = Sqlite::Open(folder_ / "out.db", Sqlite::Mode::kReadWrite);
+  ASSERT_TRUE((*database)
+                  ->Execute("CREATE TRIGGER t BEFORE INSERT ON features WHEN new.account = 'b' "
+                            "BEGIN SELECT RAISE(IGNORE); END")
+                  .ok());
+  const Committable rows = Prepare(*sink, {1, 1}, {{RowKind::kInsert, "a", 1}, {RowKind::kInsert, "b", 2}});
+  EXPECT_EQ(Commit(*sink, {1, 1}, rows), CommitOutcome::kRefused);
+  EXPECT_EQ(Content(), "");
 }
 
 TEST_F(JdbcTest, ALostOrDamagedSegmentIsSaid) {

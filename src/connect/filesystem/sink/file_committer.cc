@@ -4,34 +4,53 @@
 
 #include <charconv>
 
-#include "connect/filesystem/sink/file_committable.h"
-
 namespace caudal {
 
 CommitResult FileCommitter::Commit(Epoch, std::span<const Committable> committables) {
-  FileSystem* files = plan_->format.files;
   for (const Committable& committable : committables) {
     Result<std::vector<CommittedFile>> names = FilesFromJson(committable.payload);
     if (!names.ok()) return {CommitOutcome::kRefused, std::move(names).status()};
     for (const CommittedFile& file : *names) {
-      Result<bool> waiting = files->Exists(file.hidden_path);
-      if (!waiting.ok()) return {CommitOutcome::kUnknown, std::move(waiting).status()};
-      if (*waiting) {
-        Status renamed = files->Rename(file.hidden_path, file.final_path);
-        if (!renamed.ok()) return {CommitOutcome::kUnknown, std::move(renamed)};
-        continue;
-      }
-      Result<bool> there = files->Exists(file.final_path);
-      if (!there.ok()) return {CommitOutcome::kUnknown, std::move(there).status()};
-      if (*there) continue;
-      return {CommitOutcome::kLost,
-              Status::External(
-                  fmt::format("file '{}' with {} rows is gone, and so is what it was to become, '{}'",
-                              file.hidden_path, file.rows, file.final_path))
-                  .Hint("someone removed it: restore the file, or start again from an older checkpoint")};
+      CommitResult named = Name(file);
+      if (named.outcome != CommitOutcome::kCommitted) return named;
     }
   }
   return {};
+}
+
+CommitResult FileCommitter::Name(const CommittedFile& file) {
+  FileSystem* files = plan_->format.files;
+  const auto unknown = [](Status status) { return CommitResult{CommitOutcome::kUnknown, std::move(status)}; };
+  Result<bool> waiting = files->Exists(file.hidden_path);
+  if (!waiting.ok()) return unknown(std::move(waiting).status());
+  if (*waiting) {
+    Result<bool> renamed = files->RenameIfAbsent(file.hidden_path, file.final_path);
+    if (!renamed.ok()) return unknown(std::move(renamed).status());
+    if (!*renamed) {
+      return {CommitOutcome::kRefused,
+              Status::User(fmt::format("'{}' is there already and is another file than '{}', which is to get "
+                                       "its name",
+                                       file.final_path, file.hidden_path))
+                  .Hint("move it away and start again, which repeats the commit")};
+    }
+  }
+  Result<bool> there = files->Exists(file.final_path);
+  if (!there.ok()) return unknown(std::move(there).status());
+  if (!*there) {
+    return {
+        CommitOutcome::kLost,
+        Status::External(fmt::format("file '{}' with {} rows is gone, and so is what it was to become, '{}'",
+                                     file.hidden_path, file.rows, file.final_path))
+            .Hint("someone removed it: restore the file, or start again from an older checkpoint")};
+  }
+  // The last count: what a reader of the folder finds is what was prepared.
+  Result<FileInfo> found = files->Stat(file.final_path);
+  if (!found.ok()) return unknown(std::move(found).status());
+  if (found->size == file.bytes) return {};
+  return {CommitOutcome::kLost,
+          Status::Data(fmt::format("'{}' has {} bytes, and the {} rows that were prepared for it have {}",
+                                   file.final_path, found->size, file.rows, file.bytes))
+              .Hint("someone replaced it: restore the file, or start again from an older checkpoint")};
 }
 
 Status FileCommitter::RemoveLeftovers() { return RemoveBelow(plan_->root); }
@@ -48,7 +67,8 @@ Status FileCommitter::RemoveBelow(const std::string& folder) {
     if (!name.starts_with(prefix) || !name.ends_with(".inprogress")) continue;
     int64_t generation = 0;
     std::from_chars(name.data() + prefix.size(), name.data() + name.size(), generation);
-    if (generation < plan_->generation) RETURN_IF_ERROR(plan_->format.files->Remove(entry.path));
+    if (generation < plan_->generation || plan_->ephemeral)
+      RETURN_IF_ERROR(plan_->format.files->Remove(entry.path));
   }
   return Status();
 }

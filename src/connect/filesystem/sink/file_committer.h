@@ -1,8 +1,9 @@
 // FileCommitter: gives prepared files their names. What is named already is left alone, so that an epoch may
-// be committed by anyone, any number of times.
+// be committed by anyone, any number of times; a file that is not the epoch's own is never replaced.
 #pragma once
 
 #include "api/sink.h"
+#include "connect/filesystem/sink/file_committable.h"
 #include "connect/filesystem/sink/file_sink.h"
 
 namespace caudal {
@@ -15,10 +16,12 @@ class FileCommitter : public SinkCommitter {
   // A folder cannot tell.
   Result<Epoch> LastCommitted() override { return Epoch(); }
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
-  // Hidden files of this query's earlier generations.
+  // Hidden files of this sink's earlier generations.
   Status RemoveLeftovers() override;
 
  private:
+  // Gives one file its name, or finds that it has it.
+  CommitResult Name(const CommittedFile& file);
   Status RemoveBelow(const std::string& folder);
 
   const FileSinkPlan* plan_;

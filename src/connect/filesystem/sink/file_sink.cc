@@ -12,19 +12,14 @@
 namespace caudal {
 namespace {
 
-std::string FitForName(std::string_view text) {
-  std::string fit(text);
-  for (char& c : fit) {
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') c = '_';
-  }
-  return fit;
-}
-
 // FNV-1a, the same for ever.
-std::string HashOf(std::string_view text) {
-  uint32_t hash = 0x811C9DC5;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;
-  return fmt::format("{:08x}", hash);
+std::string NumberOf(const ConnectorContext& context) {
+  uint64_t hash = 0xCBF29CE484222325;
+  for (const std::string* text : {&context.identity, &context.query, &context.sink}) {
+    for (const char c : *text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+    hash *= 0x100000001B3;  // the text's end
+  }
+  return fmt::format("{:016x}", hash);
 }
 
 }  // namespace
@@ -73,9 +68,9 @@ Result<std::unique_ptr<Sink>> FileSink::Make(const Table& table, const Connector
   plan.format.files = context.files == nullptr ? FileSystem::Local() : context.files;
   plan.format.table_options = table.options;
   plan.root = std::filesystem::absolute(plan.format.options.path).lexically_normal().string();
-  plan.query = FitForName(context.query);
-  plan.query_hash = HashOf(context.query);
+  plan.sink = NumberOf(context);
   plan.generation = context.generation;
+  plan.ephemeral = context.ephemeral;
   // Finds wrong options and types before anything runs.
   RETURN_IF_ERROR(OutputFile::Make(plan.format, plan.root + "/.caudal-check").status());
   return std::unique_ptr<Sink>(new FileSink(std::move(plan)));

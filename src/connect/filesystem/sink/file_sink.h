@@ -1,9 +1,11 @@
 // FileSink: rows into files, exactly once: hidden files that get their names when their epoch commits.
 //
-//   .caudal-<query>-<hash>-<generation>-<task>-<n>.inprogress   while it is written and prepared
-//   part-<query>-<generation>-<epoch>-<task>-<n>.parquet        after Commit's rename
+//   .caudal-<sink>-<generation>-<task>-<n>.inprogress        while it is written and prepared
+//   part-<sink>-<generation>-<epoch>-<task>-<n>.parquet      after Commit's rename
 //
-// Both in the folder of the partition, so that the rename is atomic. An epoch ends all its files.
+// Both in the folder of the partition, so that the rename is atomic. <sink> is a number of 16 hexadecimal
+// digits made of the checkpoint's identity and the sink's id, so that no two sinks, of one plan, of two, or
+// of one started over, ever give one name; and the rename never replaces a file. An epoch ends all its files.
 #pragma once
 
 #include "api/connector.h"
@@ -19,11 +21,11 @@ struct FileSinkPlan {
   std::vector<int> content_columns;    // positions in a chunk
   std::vector<int> partition_columns;  // positions in a chunk
   std::vector<std::string> partition_names;
-  std::string query;       // fit for a file's name
-  std::string query_hash;  // tells queries apart whose names look the same there
+  std::string sink;  // its number, as names have it
   int64_t generation = 0;
+  bool ephemeral = false;  // what this very generation did not commit is a leftover, too
 
-  std::string hidden_prefix() const { return ".caudal-" + query + "-" + query_hash + "-"; }
+  std::string hidden_prefix() const { return ".caudal-" + sink + "-"; }
   // `folder`: of the partition, relative.
   std::string HiddenPath(const std::string& folder, int task, int64_t number) const;
 };

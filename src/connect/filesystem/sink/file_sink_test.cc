@@ -45,9 +45,12 @@ class FilesystemSinkTest : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  std::unique_ptr<Sink> MakeSink(int64_t generation = 1, std::string query = "p/q") {
+  std::unique_ptr<Sink> MakeSink(int64_t generation = 1, std::string sink_id = "t/sink/1",
+                                 std::string identity = "0123") {
     ConnectorContext context;
-    context.query = std::move(query);
+    context.query = "p/q";
+    context.identity = std::move(identity);
+    context.sink = std::move(sink_id);
     context.generation = generation;
     auto sink = connector_.MakeSink(table_, context);
     EXPECT_TRUE(sink.ok()) << sink.status().ToString();
@@ -105,7 +108,7 @@ TEST_F(FilesystemSinkTest, FilesAppearWithTheirEpochOnceHoweverOftenItIsCommitte
   auto committable = sealed->Prepare();
   ASSERT_TRUE(committable.ok()) << committable.status().ToString();
   EXPECT_EQ(committable->rows_added, 10);
-  for (const std::string& name : Files()) EXPECT_THAT(name, HasSubstr("/.caudal-p_q-"));
+  for (const std::string& name : Files()) EXPECT_THAT(name, HasSubstr("/.caudal-"));
 
   // Another process repeats it, with what the manifest kept and nothing else.
   for (int i = 0; i < 3; ++i) {
@@ -113,11 +116,14 @@ TEST_F(FilesystemSinkTest, FilesAppearWithTheirEpochOnceHoweverOftenItIsCommitte
     auto other = std::move(fresh->MakeCommitter()).value();
     EXPECT_EQ(other->Commit({1, 7}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
     ASSERT_TRUE(other->RemoveLeftovers().ok());
-    EXPECT_THAT(Files(), ElementsAre("hour=0/part-p_q-1-7-0-0.json", "hour=1/part-p_q-1-7-0-1.json",
-                                     "hour=__DEFAULT_PARTITION__/part-p_q-1-7-0-2.json"));
+    // The number is the same for ever: what a checkpoint began, a later caudal goes on with.
+    EXPECT_THAT(Files(), ElementsAre("hour=0/part-97d1ecba0192c3bf-1-7-0-0.json",
+                                     "hour=1/part-97d1ecba0192c3bf-1-7-0-1.json",
+                                     "hour=__DEFAULT_PARTITION__/part-97d1ecba0192c3bf-1-7-0-2.json"));
   }
-  EXPECT_EQ(Text("hour=__DEFAULT_PARTITION__/part-p_q-1-7-0-2.json"), "{\"a\":9,\"s\":\"text 0\"}\n");
-  EXPECT_EQ(Text("hour=1/part-p_q-1-7-0-1.json").substr(0, 22), "{\"a\":1,\"s\":\"text 1\"}\n{");
+  EXPECT_EQ(Text("hour=__DEFAULT_PARTITION__/part-97d1ecba0192c3bf-1-7-0-2.json"),
+            "{\"a\":9,\"s\":\"text 0\"}\n");
+  EXPECT_EQ(Text("hour=1/part-97d1ecba0192c3bf-1-7-0-1.json").substr(0, 22), "{\"a\":1,\"s\":\"text 1\"}\n{");
 }
 
 TEST_F(FilesystemSinkTest, WhatACrashLeftIsRemovedAndALostEpochIsNamed) {
@@ -126,7 +132,8 @@ TEST_F(FilesystemSinkTest, WhatACrashLeftIsRemovedAndALostEpochIsNamed) {
   ASSERT_TRUE(old_writer->Write(Rows(0, 10, 2), rejects_).ok());
   auto zombie = std::move(old_writer->Seal({1, 1})).value();
   auto committable = zombie->Prepare();
-  auto foreign_sink = MakeSink(1, "p/other");
+  const std::vector<std::string> ours = Files();
+  auto foreign_sink = MakeSink(1, "t/sink/2");
   auto foreign = std::move(foreign_sink->MakeWriter(0)).value();
   ASSERT_TRUE(foreign->Write(Rows(0, 1, 1), rejects_).ok());
   auto foreign_sealed = std::move(foreign->Seal({1, 1})).value();
@@ -135,11 +142,57 @@ TEST_F(FilesystemSinkTest, WhatACrashLeftIsRemovedAndALostEpochIsNamed) {
   auto sink = MakeSink(2);
   auto committer = std::move(sink->MakeCommitter()).value();
   ASSERT_TRUE(committer->RemoveLeftovers().ok());
-  ASSERT_EQ(Files().size(), 1u) << "another query's files stay";
-  EXPECT_THAT(Files()[0], HasSubstr("hour=0/.caudal-p_other-"));
+  ASSERT_EQ(Files().size(), 1u) << "another sink's files stay";
+  EXPECT_THAT(ours, ::testing::Not(::testing::Contains(Files()[0])));
   const CommitResult result = committer->Commit({1, 1}, std::span(&*committable, 1));
   EXPECT_EQ(result.outcome, CommitOutcome::kLost);
   EXPECT_THAT(result.status.message(), HasSubstr("is gone"));
+}
+
+TEST_F(FilesystemSinkTest, NoTwoSinksGiveOneName) {
+  std::vector<Committable> committables;
+  std::vector<std::unique_ptr<Sink>> sinks;
+  sinks.push_back(MakeSink(1));
+  sinks.push_back(MakeSink(1, "t/sink/2"));             // another INSERT of the statement set
+  sinks.push_back(MakeSink(1, "t/sink/1", "another"));  // the same query under a new checkpoint path
+  for (size_t i = 0; i < sinks.size(); ++i) {
+    auto writer = std::move(sinks[i]->MakeWriter(0)).value();
+    ASSERT_TRUE(writer->Write(Rows(static_cast<int64_t>(i), 1, 1), rejects_).ok());
+    auto committable = std::move(writer->Seal({1, 1})).value()->Prepare();
+    ASSERT_TRUE(committable.ok());
+    committables.push_back(*committable);
+  }
+  EXPECT_EQ(Files().size(), 3u);
+  for (size_t i = 0; i < sinks.size(); ++i) {
+    auto committer = std::move(sinks[i]->MakeCommitter()).value();
+    ASSERT_EQ(committer->Commit({1, 1}, std::span(&committables[i], 1)).outcome, CommitOutcome::kCommitted);
+  }
+  std::set<std::string> texts;
+  for (const std::string& name : Files()) texts.insert(Text(name).substr(0, 6));
+  EXPECT_THAT(texts, ElementsAre("{\"a\":0", "{\"a\":1", "{\"a\":2"));
+}
+
+TEST_F(FilesystemSinkTest, AFileOfAnotherIsNeverReplacedNorTakenForOurs) {
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  ASSERT_TRUE(writer->Write(Rows(0, 1, 1), rejects_).ok());
+  auto committable = std::move(writer->Seal({1, 1})).value()->Prepare();
+  ASSERT_TRUE(committable.ok());
+  const std::string path = folder_ + "/out/hour=0/part-97d1ecba0192c3bf-1-1-0-0.json";
+  { std::ofstream(path) << "foreign"; }
+  auto committer = std::move(sink->MakeCommitter()).value();
+  const CommitResult taken = committer->Commit({1, 1}, std::span(&*committable, 1));
+  EXPECT_EQ(taken.outcome, CommitOutcome::kRefused);
+  EXPECT_THAT(taken.status.message(), HasSubstr(path + "' is there already"));
+  EXPECT_EQ(Text("hour=0/part-97d1ecba0192c3bf-1-1-0-0.json"), "foreign");
+
+  std::filesystem::remove(path);
+  EXPECT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+  { std::ofstream(path) << "foreign"; }  // the recount finds what is not what was prepared
+  const CommitResult replaced = committer->Commit({1, 1}, std::span(&*committable, 1));
+  EXPECT_EQ(replaced.outcome, CommitOutcome::kLost);
+  EXPECT_THAT(replaced.status.message(), HasSubstr("has 7 bytes, and the 1 rows"));
 }
 
 TEST_F(FilesystemSinkTest, ACommitThatFailsInTheMiddleIsFinishedByTheNext) {

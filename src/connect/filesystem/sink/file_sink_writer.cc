@@ -40,7 +40,7 @@ class FileSealedEpoch : public SealedEpoch {
     };
     for (SealedFile& sealed : files_) {
       ASSIGN_OR_RETURN(const int64_t rows, sealed.file->Finish());
-      add({sealed.file->path(), sealed.folder, sealed.number, rows, sealed.file->estimated_bytes()});
+      add({sealed.file->path(), sealed.folder, sealed.number, rows, sealed.file->size()});
     }
     for (PartitionBatch& batch : batches_) {
       while (!batch.done()) RETURN_IF_ERROR(batch.WriteOne());
@@ -53,7 +53,7 @@ class FileSealedEpoch : public SealedEpoch {
  private:
   std::string FinalPath(const FinishedFile& file) const {
     const std::string_view extension = plan_->format.options.format == "parquet" ? "parquet" : "json";
-    return fmt::format("{}/{}part-{}-{}-{}-{}-{}.{}", plan_->root, file.folder, plan_->query,
+    return fmt::format("{}/{}part-{}-{}-{}-{}-{}.{}", plan_->root, file.folder, plan_->sink,
                        epoch_.generation, epoch_.number, task_, file.number, extension);
   }
 

@@ -41,6 +41,7 @@ class ParquetOutput : public OutputFile {
     RETURN_IF_ERROR(file_.Close());
     return footer.rows;
   }
+  int64_t size() const override { return file_.size(); }
   int64_t estimated_bytes() const override { return writer_->estimated_file_bytes(); }
   int64_t buffered_bytes() const override { return writer_->buffered_bytes() + file_.unwritten(); }
   const std::string& path() const override { return file_.path(); }
@@ -80,6 +81,7 @@ class LinesOutput : public OutputFile {
     RETURN_IF_ERROR(file_.Close());
     return rows_;
   }
+  int64_t size() const override { return file_.size(); }
   int64_t estimated_bytes() const override { return file_.size(); }
   int64_t buffered_bytes() const override {
     return static_cast<int64_t>(text_.capacity() + lines_.capacity()) + file_.unwritten();

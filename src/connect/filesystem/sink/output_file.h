@@ -36,7 +36,8 @@ class OutputFile {
   // Makes the file whole and durable; the rows it holds, counted from what was written.
   virtual Result<int64_t> Finish() = 0;
 
-  virtual int64_t estimated_bytes() const = 0;  // of the file
+  virtual int64_t size() const = 0;             // of the file, after Finish
+  virtual int64_t estimated_bytes() const = 0;  // of the file, before
   virtual int64_t buffered_bytes() const = 0;   // of memory
   virtual const std::string& path() const = 0;
 };

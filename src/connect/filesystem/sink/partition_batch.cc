@@ -12,7 +12,7 @@ Status PartitionBatch::WriteOne() {
     file_ = std::move(file);
   }
   ASSIGN_OR_RETURN(const int64_t rows, file_->Finish());
-  finished_.push_back({file_->path(), partition.folder, number, rows, file_->estimated_bytes()});
+  finished_.push_back({file_->path(), partition.folder, number, rows, file_->size()});
   file_ = nullptr;
   if (done()) rows_.chunks.clear();
   return Status();

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""What stands in a target is what was written to it, whoever else writes there: no INSERT costs another one's rows.
+
+  test/cli/targets.py build/release/caudal [-k PATTERN]
+"""
+import json
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CAUDAL = ""
+
+IN = """
+CREATE TABLE numbers (id INT, WATERMARK FOR ts AS ts, ts AS TO_TIMESTAMP('2026-01-01 00:00:00'))
+WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json');
+"""
+FILES = "CREATE TABLE x (id INT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'json');"
+SQLITE = """
+CREATE TABLE x (id INT)
+WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:out.db', 'table-name' = 'x', 'caudal.create-table' = 'true');
+"""
+
+
+class Targets(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="caudal-cli-"))
+        (self.folder / "in").mkdir()
+        (self.folder / "in" / "a.ndjson").write_text("".join(json.dumps({"id": n}) + "\n" for n in (1, 2, 3, 4)))
+
+    def tearDown(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- what tests are made of ---
+
+    def caudal(self, *arguments, code=0):
+        done = subprocess.run([CAUDAL, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
+        return done
+
+    def sql(self, *statements, code=0):
+        return self.caudal("sql", "\n".join(statements), code=code)
+
+    def run_job(self, script, state):
+        (self.folder / "job.sql").write_text(script)
+        return self.caudal("run", "job.sql", "--state", state)
+
+    def rows(self, table):
+        """The ids in the target, read by other means than caudal's."""
+        if table is FILES:
+            lines = [line for path in (self.folder / "out").glob("part-*") for line in path.read_text().splitlines()]
+            return sorted(json.loads(line)["id"] for line in lines)
+        database = sqlite3.connect(self.folder / "out.db")
+        return [row[0] for row in database.execute("SELECT id FROM x ORDER BY id")]
+
+    def hidden(self):
+        return [path.name for path in (self.folder / "out").rglob(".*")]
+
+    # --- the tests ---
+
+    BOTH = "EXECUTE STATEMENT SET BEGIN INSERT INTO x SELECT id FROM numbers; INSERT INTO x SELECT id + 100 FROM numbers; END;"
+
+    def test_two_branches_of_a_statement_set_into_one_table(self):
+        for table in (FILES, SQLITE):
+            with self.subTest(table=table):
+                self.run_job(IN + table + self.BOTH, "state-" + str(len(table)))
+                self.assertEqual(self.rows(table), [1, 2, 3, 4, 101, 102, 103, 104])
+
+    def test_the_same_in_a_session(self):
+        for table in (FILES, SQLITE):
+            with self.subTest(table=table):
+                self.sql(IN, table, self.BOTH)
+                self.assertEqual(self.rows(table), [1, 2, 3, 4, 101, 102, 103, 104])
+
+    def test_two_inserts_of_one_script(self):
+        for table in (FILES, SQLITE):
+            with self.subTest(table=table):
+                read = self.sql(IN, table, "INSERT INTO x SELECT id FROM numbers;", "INSERT INTO x SELECT id + 100 FROM numbers;",
+                                "SELECT COUNT(*) AS n FROM x;")
+                self.assertEqual(self.rows(table), [1, 2, 3, 4, 101, 102, 103, 104])
+                self.assertEqual(read.stdout.split(), ["n", "8"])
+
+    def test_inserts_of_three_sessions(self):
+        for table in (FILES, SQLITE):
+            with self.subTest(table=table):
+                for number in (1, 2, 3):
+                    self.sql(table, f"INSERT INTO x VALUES ({number});")
+                self.assertEqual(self.rows(table), [1, 2, 3])
+        database = sqlite3.connect(self.folder / "out.db")
+        self.assertEqual(database.execute("SELECT name FROM sqlite_master").fetchall(), [("x",)], "nothing of ours stays")
+
+    def test_a_new_state_folder_on_the_same_target(self):
+        for table in (FILES, SQLITE):
+            with self.subTest(table=table):
+                for state in ("first", "second"):
+                    self.run_job(IN + table + "INSERT INTO x SELECT id FROM numbers;", state + str(len(table)))
+                self.assertEqual(self.rows(table), [1, 1, 2, 2, 3, 3, 4, 4])
+                self.run_job(IN + table + "INSERT INTO x SELECT id FROM numbers;", "second" + str(len(table)))
+                self.assertEqual(self.rows(table), [1, 1, 2, 2, 3, 3, 4, 4], "a start again adds nothing")
+
+    def test_an_insert_that_fails_leaves_nothing(self):
+        many = "".join(f'{{"id": {number}}}\n' for number in range(200_000))  # more than the sink keeps in memory
+        (self.folder / "in" / "b.ndjson").write_text(many + '{"id": "no number"}\n')
+        self.sql(IN, FILES, "INSERT INTO x SELECT id FROM numbers;", code=2)
+        self.assertEqual(self.rows(FILES), [])
+        self.assertEqual(self.hidden(), [])
+
+
+if __name__ == "__main__":
+    CAUDAL = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main(verbosity=1)
