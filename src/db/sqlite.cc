@@ -17,6 +17,9 @@ Result<std::unique_ptr<Sqlite>> Sqlite::Open(const std::string& path, Mode mode,
   if (code != SQLITE_OK) return SqliteError(code, handle, path);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, busy_millis);
+  // Else a name in double quotes that is no column's is taken for a text: its own name as data.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
   return opened;
 }
 

@@ -33,6 +33,15 @@ class SqliteTest : public ::testing::Test {
   std::string path_;
 };
 
+TEST_F(SqliteTest, ANameInDoubleQuotesIsNeverAText) {
+  auto database = Create();
+  ASSERT_TRUE(database->Execute("CREATE TABLE t (a)").ok());
+  const Status read = database->Prepare("SELECT \"nope\" FROM t").status();
+  EXPECT_EQ(read.domain(), Domain::kUser);
+  EXPECT_THAT(read.message(), HasSubstr("no such column: nope"));
+  EXPECT_FALSE(database->Execute("CREATE TABLE u (a CHECK (a <> \"nope\"))").ok());
+}
+
 TEST_F(SqliteTest, KeepsEachStorageClass) {
   auto database = Create();
   ASSERT_TRUE(database->Execute("CREATE TABLE t (i, r, s, b, n)").ok());

@@ -13,13 +13,42 @@ namespace {
 
 using Json = nlohmann::json;
 
-// One split, found once.
+// The database with a statement that reads the table.
+struct OpenTable {
+  std::unique_ptr<Sqlite> database;
+  std::optional<SqliteStatement> rows;
+  bool by_rowid = false;
+
+  // User error: no such file, table or column.
+  static Result<OpenTable> Of(const JdbcTarget& target, const std::vector<std::string>& names) {
+    const std::string where = fmt::format("table '{}' of '{}'", target.table, target.path);
+    OpenTable opened;
+    Result<std::unique_ptr<Sqlite>> database = Sqlite::Open(target.path, Sqlite::Mode::kReadOnly);
+    if (!database.ok()) return std::move(database).status().At(where);
+    opened.database = std::move(*database);
+    std::string columns;
+    for (const std::string& name : names) columns += ", " + QuoteSqliteName(name);
+    const std::string table = QuoteSqliteName(target.table);
+    opened.by_rowid = opened.database->Prepare("SELECT rowid FROM " + table).ok();
+    Result<SqliteStatement> rows = opened.database->Prepare(
+        opened.by_rowid ? fmt::format("SELECT rowid{} FROM {} WHERE rowid > ? ORDER BY rowid", columns, table)
+                        : fmt::format("SELECT 0{} FROM {} LIMIT -1 OFFSET ?", columns, table));
+    if (!rows.ok()) return std::move(rows).status().At(where);
+    opened.rows = std::move(*rows);
+    return opened;
+  }
+};
+
+// One split, found once: when the table can be read, which is known before anything runs.
 class JdbcEnumerator : public SplitEnumerator {
  public:
-  explicit JdbcEnumerator(std::string id) : id_(std::move(id)) {}
+  JdbcEnumerator(JdbcTarget target, std::vector<std::string> names)
+      : target_(std::move(target)), names_(std::move(names)) {}
   Result<std::vector<Split>> Discover() override {
-    if (std::exchange(found_, true)) return std::vector<Split>();
-    return std::vector<Split>{{id_, 0}};
+    if (found_) return std::vector<Split>();
+    RETURN_IF_ERROR(OpenTable::Of(target_, names_).status());
+    found_ = true;
+    return std::vector<Split>{{target_.origin(), 0}};
   }
   bool complete() const override { return found_; }
   std::string Snapshot() const override { return found_ ? "found" : ""; }
@@ -29,7 +58,8 @@ class JdbcEnumerator : public SplitEnumerator {
   }
 
  private:
-  std::string id_;
+  JdbcTarget target_;
+  std::vector<std::string> names_;
   bool found_ = false;
 };
 
@@ -58,14 +88,15 @@ Result<JdbcPosition> ParsePosition(const Position& text, const std::string& orig
 
 class JdbcReader : public SplitReader {
  public:
-  JdbcReader(std::unique_ptr<Sqlite> database, SqliteStatement rows, bool by_rowid, JdbcPosition position,
-             Schema schema, std::string origin)
-      : database_(std::move(database)),
-        rows_(std::move(rows)),
-        by_rowid_(by_rowid),
+  JdbcReader(OpenTable table, JdbcPosition position, Schema schema, std::string origin)
+      : database_(std::move(table.database)),
+        rows_(std::move(*table.rows)),
+        by_rowid_(table.by_rowid),
         position_(position),
         schema_(std::move(schema)),
-        origin_(std::move(origin)) {}
+        origin_(std::move(origin)) {
+    rows_.BindInteger(0, by_rowid_ ? position_.after : position_.rows);
+  }
 
   Result<Poll> Next() override {
     if (ended_) return Poll(Finished{});
@@ -141,25 +172,14 @@ class JdbcReader : public SplitReader {
 }  // namespace
 
 std::unique_ptr<SplitEnumerator> JdbcSource::MakeEnumerator() {
-  return std::make_unique<JdbcEnumerator>(target_.origin());
+  return std::make_unique<JdbcEnumerator>(target_, names_);
 }
 
-Result<std::unique_ptr<SplitReader>> JdbcSource::Open(const Split& split, const Position& position) {
+Result<std::unique_ptr<SplitReader>> JdbcSource::Open(const Split&, const Position& position) {
   ASSIGN_OR_RETURN(const JdbcPosition from, ParsePosition(position, target_.origin()));
-  ASSIGN_OR_RETURN(std::unique_ptr<Sqlite> database, Sqlite::Open(target_.path, Sqlite::Mode::kReadOnly));
-  std::string columns;
-  for (const std::string& name : names_) columns += ", " + QuoteSqliteName(name);
-  const std::string table = QuoteSqliteName(target_.table);
-  const bool by_rowid = database->Prepare("SELECT rowid FROM " + table).ok();
-  const std::string sql =
-      by_rowid ? fmt::format("SELECT rowid{} FROM {} WHERE rowid > ? ORDER BY rowid", columns, table)
-               : fmt::format("SELECT 0{} FROM {} LIMIT -1 OFFSET ?", columns, table);
-  Result<SqliteStatement> rows = database->Prepare(sql);
-  if (!rows.ok())
-    return std::move(rows).status().At(fmt::format("table '{}' of '{}'", target_.table, target_.path));
-  rows->BindInteger(0, by_rowid ? from.after : from.rows);
-  return std::unique_ptr<SplitReader>(std::make_unique<JdbcReader>(
-      std::move(database), std::move(*rows), by_rowid, from, request_.schema, target_.origin()));
+  ASSIGN_OR_RETURN(OpenTable table, OpenTable::Of(target_, names_));
+  return std::unique_ptr<SplitReader>(
+      std::make_unique<JdbcReader>(std::move(table), from, request_.schema, target_.origin()));
 }
 
 }  // namespace caudal

@@ -174,7 +174,8 @@ TEST_F(JdbcTest, ARepeatedAnOlderAndAZombieCommitChangeNothing) {
 
 TEST_F(JdbcTest, TheLedgerTellsEverySinkFromEveryOther) {
   const Table table = FeaturesTable(false);
-  // Another INSERT of the statement set; the same query under a new checkpoint path; one that nothing goes on with.
+  // Another INSERT of the statement set; the same query under a new checkpoint path; one that nothing goes on
+  // with.
   for (const auto& [identity, sink_id, ephemeral] :
        {std::tuple("0123", "features/sink/1", false), std::tuple("0123", "features/sink/2", false),
         std::tuple("4567", "features/sink/1", false), std::tuple("89ab", "features/sink/1", true)}) {
@@ -195,7 +196,8 @@ TEST_F(JdbcTest, ALedgerOfAnEarlierFormIsGoneOnWith) {
   const auto sink = MakeSink(FeaturesTable(false));
   MakeCommitter(*sink);
   auto database = Sqlite::Open(folder_ / "out.db", Sqlite::Mode::kReadWrite);
-  ASSERT_TRUE((*database)->Execute("INSERT INTO caudal_ledger VALUES ('bank/features', 'features', 3, 7)").ok());
+  ASSERT_TRUE(
+      (*database)->Execute("INSERT INTO caudal_ledger VALUES ('bank/features', 'features', 3, 7)").ok());
   EXPECT_EQ(*MakeCommitter(*sink)->LastCommitted(), (Epoch{3, 7}));
   const Committable rows = Prepare(*sink, {3, 7}, {{RowKind::kInsert, "a", 1}});
   EXPECT_EQ(Commit(*sink, {3, 7}, rows), CommitOutcome::kCommitted);
@@ -305,6 +307,23 @@ TEST_F(JdbcTest, ReadsWhatItWroteAndResumesAfterAChunk) {
   EXPECT_TRUE(std::holds_alternative<Finished>(*(*resumed)->Next()));
   EXPECT_EQ((*source)->Open(split, R"({"origin": "jdbc:sqlite:/elsewhere#t", "after": 1})").status().domain(),
             Domain::kUser);
+}
+
+TEST_F(JdbcTest, AColumnThatTheDatabaseLacksIsNamedBeforeAnyRowIsRead) {
+  const auto sink = MakeSink(FeaturesTable(false));
+  MakeCommitter(*sink);
+  EXPECT_EQ(Commit(*sink, {1, 1}, Prepare(*sink, {1, 1}, {{RowKind::kInsert, "a", 1}})),
+            CommitOutcome::kCommitted);
+  Table table = FeaturesTable(false);
+  table.columns.push_back({"nope", Type::String()});
+  const ReadRequest request{Schema{{{"nope", Type::String()}}}, {static_cast<int>(table.columns.size()) - 1}};
+  auto source = connector_.MakeSource(table, request, context_);
+  ASSERT_TRUE(source.ok());
+  const Status missing = (*source)->MakeEnumerator()->Discover().status();
+  EXPECT_EQ(missing.domain(), Domain::kUser);
+  EXPECT_THAT(missing.ToString(), HasSubstr("no such column: nope"));
+  EXPECT_THAT(missing.ToString(), HasSubstr("out.db"));
+  EXPECT_EQ((*source)->Open({"", 0}, "").status().domain(), Domain::kUser);
 }
 
 // A row of every type, written and read back, and a text that is no number.
