@@ -500,10 +500,12 @@ void Coordinator::CheckMemory(int64_t now) {
   const bool in_vain = options_.ephemeral ? now - over_since_nanos_ > kEphemeralPatience
                                           : over_budget_epochs_ >= kPatientEpochs;
   if (!in_vain) return;
-  Fail(Status::User(
+  // Starting again would need the same memory again.
+  Fail(Status::External(
            fmt::format("query '{}' holds {} MB of memory, more than the {} MB of '{}', and a checkpoint gave "
                        "nothing back",
-                       parts_.plan->query, over->used() >> 20, over->limit() >> 20, over->name()))
+                       parts_.plan->query, over->used() >> 20, over->limit() >> 20, over->name()),
+           Retry::kNo)
            .Hint("raise 'caudal.memory-limit', or keep less state: shorter windows, retention or TTL"));
 }
 

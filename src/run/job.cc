@@ -240,7 +240,7 @@ Status Job::MakeEndpoints() {
   endpoints_.resize(fingerprints_.size());
   discoveries_.clear();
   sink_ids_.clear();
-  sinks_ = std::make_unique<SinkEpochs>();
+  sinks_ = std::make_unique<SinkEpochs>(!folder_.empty());
   for (size_t node = 0; node < plan_.nodes.size(); ++node) {
     const PlanNode& plan = plan_.nodes[node];
     Endpoint& endpoint = endpoints_[node];

@@ -43,7 +43,7 @@ JobOptions Engine::MakeJobOptions(const std::string& pipeline, const std::string
   return options;
 }
 
-Status Engine::Select(Plan plan, RowsConsumer consumer) {
+Status Engine::Select(Plan plan, RowsConsumer consumer, bool* started) {
   const ResultConnector result(std::move(consumer));
   PlanNode sink;
   const int last = static_cast<int>(plan.nodes.size()) - 1;
@@ -59,13 +59,16 @@ Status Engine::Select(Plan plan, RowsConsumer consumer) {
   std::vector<const Connector*> connectors(options.connectors.begin(), options.connectors.end());
   connectors.push_back(&result);
   options.connectors = connectors;
+  *started = false;
   ASSIGN_OR_RETURN(const std::unique_ptr<Job> job, Job::Start(std::move(plan), options));
+  *started = true;
   return job->Wait();
 }
 
-Result<JobProgress> Engine::Insert(Plan plan) {
+Result<JobProgress> Engine::Insert(Plan plan, bool* started) {
   const JobOptions options = MakeJobOptions("session", "");
   Result<std::unique_ptr<Job>> job = Job::Start(std::move(plan), options);
+  *started = job.ok();
   RETURN_IF_ERROR(job.ok() ? (*job)->Wait() : job.status());
   return (*job)->progress();
 }

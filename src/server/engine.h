@@ -29,10 +29,11 @@ class Engine {
   // For a query that is one of `pipeline`'s; `state_root` empty = nothing is remembered.
   JobOptions MakeJobOptions(const std::string& pipeline, const std::string& state_root);
 
-  // Runs a bare SELECT to its end; `consumer` gets its rows, hidden columns last.
-  Status Select(Plan plan, RowsConsumer consumer);
+  // Runs a bare SELECT to its end; `consumer` gets its rows, hidden columns last. `*started`: an error came
+  // from running it, not from its tables and options.
+  Status Select(Plan plan, RowsConsumer consumer, bool* started);
   // Runs an INSERT to its end without a checkpoint; how many rows each sink took.
-  Result<JobProgress> Insert(Plan plan);
+  Result<JobProgress> Insert(Plan plan, bool* started);
 
  private:
   Options options_;

@@ -44,9 +44,9 @@ class Targets(unittest.TestCase):
     def sql(self, *statements, code=0):
         return self.caudal("sql", "\n".join(statements), code=code)
 
-    def run_job(self, script, state):
+    def run_job(self, script, state, code=0):
         (self.folder / "job.sql").write_text(script)
-        return self.caudal("run", "job.sql", "--state", state)
+        return self.caudal("run", "job.sql", "--state", state, code=code)
 
     def rows(self, table):
         """The ids in the target, read by other means than caudal's."""
@@ -58,6 +58,11 @@ class Targets(unittest.TestCase):
 
     def hidden(self):
         return [path.name for path in (self.folder / "out").rglob(".*")]
+
+    def expect(self, done, *texts):
+        for text in texts:
+            self.assertIn(text, done.stderr)
+        self.assertEqual(done.stderr.count("error["), 1, done.stderr)
 
     # --- the tests ---
 
@@ -107,6 +112,53 @@ class Targets(unittest.TestCase):
         self.sql(IN, FILES, "INSERT INTO x SELECT id FROM numbers;", code=2)
         self.assertEqual(self.rows(FILES), [])
         self.assertEqual(self.hidden(), [])
+
+    # --- what a target does not take ---
+
+    COPY = "INSERT INTO x SELECT id FROM numbers;"
+
+    def test_a_database_that_cannot_be_opened_is_refused_before_anything_runs(self):
+        lost = SQLITE.replace("out.db", "no/such/folder/out.db")
+        self.expect(self.sql(IN, lost, self.COPY, code=3), "no/such/folder/out.db")
+        self.expect(self.run_job(IN + lost + self.COPY, "state", code=3), "no/such/folder/out.db")
+        self.expect(self.sql(lost, "SELECT * FROM x;", code=3), "no/such/folder/out.db")
+        self.expect(self.run_job(lost + "CREATE TABLE y (id INT) WITH ('connector' = 'blackhole'); INSERT INTO y SELECT id FROM x;",
+                                 "state", code=3), "no/such/folder/out.db")
+
+    def test_a_column_that_the_database_lacks_is_refused_before_anything_runs(self):
+        self.sql(IN, SQLITE, self.COPY)
+        self.expect(self.sql(SQLITE.replace("(id INT)", "(id INT, nope STRING)"), "SELECT * FROM x;", code=3), "no such column: nope")
+
+    def test_rows_that_break_a_constraint_are_the_datas_fault(self):
+        database = sqlite3.connect(self.folder / "out.db")
+        database.execute("CREATE TABLE x (id INT UNIQUE)")
+        database.execute("INSERT INTO x VALUES (3)")
+        database.commit()
+        in_session = self.sql(IN, SQLITE, self.COPY, code=2)
+        self.expect(in_session, "error[data]", "UNIQUE", "run the statement again")
+        self.assertNotIn("checkpoint", in_session.stderr)
+        self.expect(self.run_job(IN + SQLITE + self.COPY, "state", code=2), "error[data]", "UNIQUE", "which repeats the commit")
+        database.execute("DELETE FROM x")
+        database.commit()
+        self.run_job(IN + SQLITE + self.COPY, "state")  # as the hint said
+        self.assertEqual(self.rows(SQLITE), [1, 2, 3, 4])
+
+    def test_too_little_memory_is_no_refusal(self):
+        script = ("SET 'caudal.memory-limit' = '8 MB'; SET 'execution.checkpointing.interval' = '100 ms';"
+                  "CREATE TABLE g (s STRING) WITH ('connector' = 'datagen', 'rows-per-second' = '1000000', 'number-of-rows' = '3000000');"
+                  "CREATE TABLE k (s STRING, c BIGINT) WITH ('connector' = 'blackhole');"
+                  "INSERT INTO k SELECT s, COUNT(*) FROM g GROUP BY s;")
+        self.expect(self.sql(script, code=5), "caudal.memory-limit")
+        self.expect(self.run_job(script, "state", code=5), "caudal.memory-limit")
+
+    def test_a_changed_target_on_old_state_is_named_with_the_former(self):
+        self.run_job(IN + SQLITE + self.COPY, "first")
+        self.expect(self.run_job(IN + SQLITE.replace("out.db", "new.db") + self.COPY, "first", code=3),
+                    "'jdbc:sqlite:out.db#x'", "'jdbc:sqlite:new.db#x'", "former 'url'")
+        self.run_job(IN + FILES + self.COPY, "second")
+        shutil.rmtree(self.folder / "out")
+        self.expect(self.run_job(IN + FILES.replace("'out'", "'new'") + self.COPY, "second", code=2), f"{self.folder}/out/part-",
+                    f"the table's folder is '{self.folder}/new' now", "former 'path'")
 
 
 if __name__ == "__main__":

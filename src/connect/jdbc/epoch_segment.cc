@@ -138,9 +138,13 @@ Result<Committable> WriteSegment(FileSystem* files, const std::string& path, con
   RETURN_IF_ERROR(flush());
   committable.bytes = file->size();
   RETURN_IF_ERROR(file->Close());
-  committable.payload =
-      Json{{"path", path}, {"size", committable.bytes}, {"crc32c", checksum}, {"records", rows.size()}}
-          .dump();
+  committable.payload = Json{
+      {"path", path},
+      {"target", target.origin()},
+      {"size", committable.bytes},
+      {"crc32c", checksum},
+      {"records",
+       rows.size()}}.dump();
   return committable;
 }
 
@@ -153,7 +157,8 @@ Result<SegmentReference> SegmentReference::Parse(std::string_view payload) {
       !json["path"].is_string()) {
     return Status::Data(fmt::format("'{}' is no committable of connector 'jdbc'", payload));
   }
-  return SegmentReference{json["path"], json["size"], json["crc32c"], json["records"]};
+  return SegmentReference{json["path"], json.value("target", ""), json["size"], json["crc32c"],
+                          json["records"]};
 }
 
 Result<std::string> ReadSegment(FileSystem* files, const SegmentReference& reference,

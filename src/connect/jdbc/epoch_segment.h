@@ -28,6 +28,7 @@ std::string EmptySegment(const JdbcTarget& target);
 // What a committable's payload says.
 struct SegmentReference {
   std::string path;
+  std::string target;  // JdbcTarget::origin() when it was written; empty in manifests of earlier forms
   int64_t size = 0;
   uint32_t checksum = 0;
   int64_t records = 0;

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "connect/jdbc/epoch_segment.h"
 #include "connect/jdbc/jdbc_sink.h"
 #include "db/sqlite_transaction.h"
 
@@ -113,11 +112,20 @@ Status JdbcCommitter::CommitInTransaction(Epoch epoch, std::span<const Committab
   if (last >= epoch) return Status();
   for (const Committable& committable : committables) {
     ASSIGN_OR_RETURN(const SegmentReference reference, SegmentReference::Parse(committable.payload));
+    RETURN_IF_ERROR(CheckTarget(reference));
     ASSIGN_OR_RETURN(const std::string segment, ReadSegment(context_.files, reference, lost));
     RETURN_IF_ERROR(ApplySegment(segment, reference, database_.get()));
   }
   if (!context_.ephemeral) RETURN_IF_ERROR(WriteLedger(epoch));
   return transaction.Commit();
+}
+
+// Another database has another ledger, which cannot tell what the former one has.
+Status JdbcCommitter::CheckTarget(const SegmentReference& reference) const {
+  if (reference.target.empty() || reference.target == target_.origin()) return Status();
+  return Status::User(fmt::format("its rows were prepared for '{}', and table '{}' is '{}' now",
+                                  reference.target, target_.declared, target_.origin()))
+      .Hint("give the table its former 'url' and 'table-name' back, or begin with a new state folder");
 }
 
 Status JdbcCommitter::WriteLedger(Epoch epoch) {

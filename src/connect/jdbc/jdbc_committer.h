@@ -10,6 +10,7 @@
 
 #include "api/connector.h"
 #include "api/sink.h"
+#include "connect/jdbc/epoch_segment.h"
 #include "connect/jdbc/jdbc_target.h"
 #include "db/sqlite.h"
 
@@ -32,6 +33,7 @@ class JdbcCommitter : public SinkCommitter {
   Status Connect();
   Status CheckTable();
   Status CommitInTransaction(Epoch epoch, std::span<const Committable> committables, bool* lost);
+  Status CheckTarget(const SegmentReference& reference) const;
   Status WriteLedger(Epoch epoch);
 
   JdbcTarget target_;

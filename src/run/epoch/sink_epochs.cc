@@ -15,33 +15,55 @@ Status PrepareOne(PendingSeal* seal) {
   return Status();
 }
 
-Status CommitOne(PendingCommit::Target& target, Epoch epoch) {
+// With the places that the sink names.
+Status Framed(Status status, const Status& why) {
+  if (why.ok()) return status;
+  for (const std::string& frame : why.frames()) status = std::move(status).At(frame);
+  return status;
+}
+
+// What to do about a commit that no repetition mends; what the sink itself says comes first.
+std::string WayOut(const Status& why, bool kept, std::string_view with_checkpoint, std::string_view without) {
+  std::string hint = why.ok() ? "" : why.hint();
+  if (!hint.empty()) hint += "; ";
+  return hint.append(kept ? with_checkpoint : without);
+}
+
+Status CommitOne(PendingCommit::Target& target, const PendingCommit& commit) {
   FAULT_POINT(sink_commit_before);
-  CommitResult result = target.committer->Commit(epoch, target.committables);
+  CommitResult result = target.committer->Commit(commit.epoch, target.committables);
   if (result.outcome == CommitOutcome::kCommitted) {
     FAULT_POINT(sink_commit_after);
     target.committed = true;
     return Status();
   }
-  if (Faults::IsInjectedCrash(result.status)) return result.status;
-  std::string why = result.status.ok() ? std::string("no reason given") : result.status.message();
+  const Status& why = result.status;
+  if (Faults::IsInjectedCrash(why)) return why;
+  const std::string epoch =
+      commit.kept ? fmt::format("epoch {}-{}", commit.epoch.generation, commit.epoch.number) : "the rows";
+  const std::string reason = why.ok() ? std::string("no reason given") : why.message();
   if (result.outcome == CommitOutcome::kUnknown) {
-    return Status::External(
-        fmt::format("no answer to the commit of epoch {}-{}: {}", epoch.generation, epoch.number, why),
-        Retry::kBackoff);
+    return Framed(
+        Status::External(fmt::format("no answer to the commit of {}: {}", epoch, reason), Retry::kBackoff),
+        why);
   }
   if (result.outcome == CommitOutcome::kRefused) {
-    return Status::User(
-               fmt::format("the target refuses epoch {}-{}: {}", epoch.generation, epoch.number, why))
-        .Hint(
+    std::string message = fmt::format("the target refuses {}: {}", epoch, reason);
+    // Rows that break a constraint are the data's fault.
+    const bool data = !why.ok() && why.domain() == Domain::kData;
+    Status refused = data ? Status::Data(std::move(message)) : Status::User(std::move(message));
+    return Framed(std::move(refused), why)
+        .Hint(WayOut(
+            why, commit.kept,
             "the epoch is kept in the checkpoint: mend the target and start the query again, which repeats "
-            "the commit");
+            "the commit",
+            "the target took none of them: mend it, or leave such rows out, and run the statement again"));
   }
-  return Status::Data(fmt::format("the prepared rows of epoch {}-{} are gone: {}", epoch.generation,
-                                  epoch.number, why))
-      .Hint(
-          "bring them back (backup of the target's folder) and start again, or rebuild under a new "
-          "checkpoint path");
+  return Framed(Status::Data(fmt::format("what was prepared of {} is not there: {}", epoch, reason)), why)
+      .Hint(WayOut(why, commit.kept,
+                   "bring it back (backup of the target's folder) and start again, or rebuild under a new "
+                   "checkpoint path",
+                   "run the statement again"));
 }
 
 }  // namespace
@@ -120,6 +142,7 @@ std::vector<StoredCommittable> SinkEpochs::committables(int node) const {
 PendingCommit SinkEpochs::Take(Epoch epoch) {
   PendingCommit commit;
   commit.epoch = epoch;
+  commit.kept = kept_;
   for (Slot& slot : slots_) {
     slot.recounted = recount(slot.node);
     PendingCommit::Target& target = commit.targets.emplace_back();
@@ -160,7 +183,7 @@ Status SinkEpochs::Commit(PendingCommit* commit) {
     if (target.committed) continue;
     if (!first) FAULT_POINT(sink_commit_between);
     first = false;
-    Status status = CommitOne(target, commit->epoch);
+    Status status = CommitOne(target, *commit);
     if (!status.ok()) return std::move(status).At("sink " + target.target);
   }
   return Status();

@@ -35,11 +35,15 @@ struct PendingCommit {
     bool committed = false;
   };
   Epoch epoch;
+  bool kept = true;  // in a checkpoint, so that a start again repeats it
   std::vector<Target> targets;
 };
 
 class SinkEpochs {
  public:
+  // `kept`: there is a checkpoint.
+  explicit SinkEpochs(bool kept) : kept_(kept) {}
+
   // In the order in which sinks become visible.
   void AddSink(int node, std::string id, std::string target, std::unique_ptr<SinkCommitter> committer);
   SinkCommitter* committer(int node) const;
@@ -73,6 +77,7 @@ class SinkEpochs {
     std::unique_ptr<SinkCommitter> committer;
     int64_t recounted = 0;
   };
+  bool kept_;
   std::vector<Slot> slots_;
   std::list<PendingSeal> pending_;
 };

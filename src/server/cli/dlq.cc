@@ -30,12 +30,16 @@ Result<std::vector<Table>> FindTables(const Program& program) {
       .Hint("name one in the source: 'caudal.errors' = 'dead-letter', 'caudal.dead-letter' = '<table>'");
 }
 
-Status Query(Program* program, const std::string& select, Console& console) {
+int Query(Program* program, const std::string& select, Console& console) {
   sql::Session session(program->mutable_catalog());
-  ASSIGN_OR_RETURN(const std::vector<sql::Outcome> outcomes, session.Execute(select));
+  const Result<std::vector<sql::Outcome>> outcomes = session.Execute(select);
+  if (!outcomes.ok()) return console.Fail(outcomes.status(), RefusalCode(outcomes.status()));
   ScriptRunner runner(&console);
-  for (const sql::Outcome& outcome : outcomes) RETURN_IF_ERROR(runner.Run(outcome));
-  return Status();
+  for (const sql::Outcome& outcome : *outcomes) {
+    const Status status = runner.Run(outcome);
+    if (!status.ok()) return console.Fail(status, runner.CodeOf(status));
+  }
+  return static_cast<int>(ExitCode::kOk);
 }
 
 // Runs the SELECT that `make` gives for each dead-letter table.
@@ -48,8 +52,8 @@ int Show(const DlqCommand& command, Console& console, Make make) {
   const Result<std::vector<Table>> tables = FindTables(**program);
   if (!tables.ok()) return console.Fail(tables.status(), RefusalCode(tables.status()));
   for (const Table& table : *tables) {
-    const Status status = Query(program->get(), make(table), console);
-    if (!status.ok()) return console.Fail(status, FailureCode(status));
+    const int code = Query(program->get(), make(table), console);
+    if (code != static_cast<int>(ExitCode::kOk)) return code;
   }
   return static_cast<int>(ExitCode::kOk);
 }

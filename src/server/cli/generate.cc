@@ -155,7 +155,8 @@ int Generate(GenerateCommand command, Console& console) {
   Status done = command.folder.empty() ? Status() : MakeFolder(command.folder);
   if (done.ok()) done = Send(command, expectation.get(), console);
   if (done.ok() && expects) done = WriteExpectation(command, expectation.get());
-  return done.ok() ? static_cast<int>(ExitCode::kOk) : console.Fail(done, FailureCode(done));
+  if (done.ok()) return static_cast<int>(ExitCode::kOk);
+  return console.Fail(done, done.domain() == Domain::kUser ? ExitCode::kRefused : FailureCode(done));
 }
 
 }  // namespace caudal

@@ -50,7 +50,7 @@ int RunSql(const SqlCommand& command, Console& console) {
   ScriptRunner runner(&console);
   for (const sql::Outcome& outcome : *outcomes) {
     status = runner.Run(outcome);
-    if (!status.ok()) return console.Fail(status, FailureCode(status));
+    if (!status.ok()) return console.Fail(status, runner.CodeOf(status));
   }
   return static_cast<int>(ExitCode::kOk);
 }

@@ -31,17 +31,20 @@ CommitResult FileCommitter::Name(const CommittedFile& file) {
               Status::User(fmt::format("'{}' is there already and is another file than '{}', which is to get "
                                        "its name",
                                        file.final_path, file.hidden_path))
-                  .Hint("move it away and start again, which repeats the commit")};
+                  .Hint("move it away")};
     }
   }
   Result<bool> there = files->Exists(file.final_path);
   if (!there.ok()) return unknown(std::move(there).status());
   if (!*there) {
-    return {
-        CommitOutcome::kLost,
-        Status::External(fmt::format("file '{}' with {} rows is gone, and so is what it was to become, '{}'",
-                                     file.hidden_path, file.rows, file.final_path))
-            .Hint("someone removed it: restore the file, or start again from an older checkpoint")};
+    const bool moved = !file.final_path.starts_with(plan_->root + "/");
+    return {CommitOutcome::kLost,
+            Status::External(
+                fmt::format("file '{}' with {} rows is gone, and so is what it was to become, '{}'{}",
+                            file.hidden_path, file.rows, file.final_path,
+                            moved ? fmt::format("; the table's folder is '{}' now", plan_->root) : ""))
+                .Hint(moved ? "give the table its former 'path' back, or begin with a new state folder"
+                            : "someone removed it")};
   }
   // The last count: what a reader of the folder finds is what was prepared.
   Result<FileInfo> found = files->Stat(file.final_path);
@@ -50,7 +53,7 @@ CommitResult FileCommitter::Name(const CommittedFile& file) {
   return {CommitOutcome::kLost,
           Status::Data(fmt::format("'{}' has {} bytes, and the {} rows that were prepared for it have {}",
                                    file.final_path, found->size, file.rows, file.bytes))
-              .Hint("someone replaced it: restore the file, or start again from an older checkpoint")};
+              .Hint("someone replaced it")};
 }
 
 Status FileCommitter::RemoveLeftovers() { return RemoveBelow(plan_->root); }

@@ -21,17 +21,12 @@ inline ExitCode RefusalCode(const Status& status) {
   return status.domain() == Domain::kInternal ? ExitCode::kInternal : ExitCode::kRefused;
 }
 
-// The code of an error that ended a run.
+// The code of an error that ended what was running. What the user did wrong and only rows could show (a
+// statement that some value breaks, a target that changed under a run) counts with the data.
 inline ExitCode FailureCode(const Status& status) {
   if (status.ok()) return ExitCode::kOk;
-  switch (status.domain()) {
-    case Domain::kUser:
-      return ExitCode::kRefused;
-    case Domain::kData:
-      return ExitCode::kData;
-    default:
-      return ExitCode::kInternal;
-  }
+  const bool by_rows = status.domain() == Domain::kUser || status.domain() == Domain::kData;
+  return by_rows ? ExitCode::kData : ExitCode::kInternal;
 }
 
 }  // namespace caudal

@@ -8,6 +8,7 @@
 namespace caudal {
 
 Status ScriptRunner::Run(const sql::Outcome& outcome) {
+  started_ = false;
   return std::visit([this](const auto& one) { return Run(one); }, outcome);
 }
 
@@ -50,13 +51,14 @@ Status ScriptRunner::Run(const sql::SelectQuery& query) {
   ASSIGN_OR_RETURN(RowText text,
                    RowText::Make(ResultTable(last.schema).schema(), EvaluatorOptionsOf(query.plan.settings)));
   RowPrinter printer(std::move(text), !last.kinds.insert_only(), console_);
-  RETURN_IF_ERROR(engine().Select(query.plan, [&printer](const Chunk& chunk) { return printer.Add(chunk); }));
+  RETURN_IF_ERROR(engine().Select(
+      query.plan, [&printer](const Chunk& chunk) { return printer.Add(chunk); }, &started_));
   printer.Finish();
   return Status();
 }
 
 Status ScriptRunner::Run(const sql::InsertQuery& query) {
-  ASSIGN_OR_RETURN(const JobProgress progress, engine().Insert(query.plan));
+  ASSIGN_OR_RETURN(const JobProgress progress, engine().Insert(query.plan, &started_));
   for (const OperatorProgress& node : progress.operators) {
     if (node.label != "Sink" || node.rows_in.empty()) continue;
     if (console_->json) {

@@ -16,6 +16,8 @@ class ScriptRunner {
   explicit ScriptRunner(Console* console) : console_(console) {}
 
   Status Run(const sql::Outcome& outcome);
+  // What the error that Run gave last tells the shell.
+  ExitCode CodeOf(const Status& status) const { return started_ ? FailureCode(status) : RefusalCode(status); }
 
  private:
   Status Run(const sql::StatementDone& done);
@@ -26,6 +28,7 @@ class ScriptRunner {
 
   Console* console_;
   std::optional<Engine> engine_;
+  bool started_ = false;  // the statement at hand was running
 };
 
 }  // namespace caudal
