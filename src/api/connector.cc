@@ -88,6 +88,7 @@ Status UnknownOption(const Connector& connector, const Table& table, std::string
   std::string_view nearest;
   size_t best = 5;  // further away is no help
   for (const OptionSpec& spec : connector.options()) {
+    if (spec.type == OptionSpec::Type::kNotBuilt) continue;
     const size_t distance = EditDistance(name, spec.name);
     if (distance < best) {
       best = distance;
@@ -95,8 +96,10 @@ Status UnknownOption(const Connector& connector, const Table& table, std::string
     }
   }
   std::string known;
-  for (const OptionSpec& spec : connector.options())
+  for (const OptionSpec& spec : connector.options()) {
+    if (spec.type == OptionSpec::Type::kNotBuilt) continue;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", spec.name);
+  }
   return Status::User(fmt::format("unknown option '{}' for connector '{}' of table '{}'", name,
                                   connector.name(), table.name))
       .Hint(nearest.empty() ? "options are " + known : fmt::format("did you mean '{}'?", nearest));
@@ -119,6 +122,9 @@ Status CheckValue(const OptionSpec& spec, std::string_view value) {
       return ParseDurationMillis(value).status();
     case OptionSpec::Type::kBytes:
       return ParseBytes(value).status();
+    case OptionSpec::Type::kNotBuilt:
+      if (!spec.default_value.empty() && LowerTrimmed(value) == spec.default_value) return Status();
+      return Status::User("this option of Flink is not built yet").Hint(std::string(spec.doc));
   }
   return Status();
 }

@@ -21,7 +21,15 @@ namespace caudal {
 
 struct OptionSpec {
   std::string_view name;  // a trailing '*' stands for any suffix ("json.*")
-  enum class Type : uint8_t { kString, kInteger, kBoolean, kDuration, kBytes } type = Type::kString;
+  // kNotBuilt: an option of Flink's that would ask for what there is not; only its default may be written.
+  enum class Type : uint8_t {
+    kString,
+    kInteger,
+    kBoolean,
+    kDuration,
+    kBytes,
+    kNotBuilt
+  } type = Type::kString;
   std::string_view default_value;  // empty = none
   std::string_view doc;
   bool required = false;

@@ -13,6 +13,7 @@ class Files : public Connector {
         {"path", OptionSpec::Type::kString, "", "the folder", true},
         {"source.monitor-interval", OptionSpec::Type::kDuration, "", "how often to look"},
         {"json.*", OptionSpec::Type::kString, "", "format options"},
+        {"compact", OptionSpec::Type::kNotBuilt, "false", "leave it out"},
     };
     return kOptions;
   }
@@ -48,6 +49,15 @@ TEST(ConnectorTest, SomeOptionsAreEveryTables) {
     const Status status = ValidateOptions(Files(), With({{"path", "/x"}, {name, "1 s"}}));
     EXPECT_TRUE(status.ok()) << status.ToString();
   }
+}
+
+TEST(ConnectorTest, WhatIsNotBuiltIsNamedUnlessItAsksForNothing) {
+  EXPECT_EQ(ValidateOptions(Files(), With({{"path", "/x"}, {"compact", "true"}})).ToString(),
+            "error[user]: this option of Flink is not built yet\n  at option 'compact' of table 't'\n"
+            "  hint: leave it out");
+  EXPECT_TRUE(ValidateOptions(Files(), With({{"path", "/x"}, {"compact", "FALSE"}})).ok());
+  EXPECT_EQ(ValidateOptions(Files(), With({{"path", "/x"}, {"compakt", "true"}})).hint(),
+            "options are path, source.monitor-interval, json.*");
 }
 
 TEST(ConnectorTest, DurationsAndSizesAsInFlink) {

@@ -14,6 +14,7 @@ using Kind = OptionSpec::Type;
 constexpr OptionSpec kOptions[] = {
     {"rows-per-second", Kind::kInteger, "10000", "how fast"},
     {"number-of-rows", Kind::kInteger, "", "how many; unset: no end"},
+    {"scan.parallelism", Kind::kNotBuilt, "", "leave it out; one task makes the rows"},
     {"fields.*", Kind::kString, "",
      "fields.<name>.kind ('random', 'sequence'), .min, .max, .start, .end, .length, .null-rate, .max-past"},
 };

@@ -16,8 +16,10 @@ struct FileTableOptions {
   std::string format;           // "json", "raw", "parquet"
   int64_t monitor_millis = -1;  // -1: bounded
   int splits = 1;
+  std::string path_pattern;  // a regular expression; empty: every file
   std::string default_partition;
   int64_t rolling_bytes = 0;
+  int64_t rolling_millis = 0;
   int max_open_files = 0;
   int64_t buffer_bytes = 0;  // of rows that wait in memory for their partition's file
   std::string parquet_compression;

@@ -12,8 +12,14 @@ constexpr int64_t kTickMicros = 50'000;
 
 }  // namespace
 
-FileQueue::FileQueue(FileSystem* files, Env* env, int split, bool counts_bytes, FilePosition position)
-    : files_(files), env_(env), split_(split), counts_bytes_(counts_bytes), position_(std::move(position)) {
+FileQueue::FileQueue(FileSystem* files, Env* env, int split, bool counts_bytes, FilePosition position,
+                     PathPattern pattern)
+    : files_(files),
+      env_(env),
+      split_(split),
+      counts_bytes_(counts_bytes),
+      position_(std::move(position)),
+      pattern_(std::move(pattern)) {
   if (position_.done) last_ = position_.file;
 }
 
@@ -49,7 +55,7 @@ Status FileQueue::List() {
   const ListedFile* resumed = nullptr;
   listing_ = {now, {}};
   for (ListedFile& file : files) {
-    if (SplitOfFile(file.name, position_.splits) != split_) continue;
+    if (SplitOfFile(file.name, position_.splits) != split_ || !pattern_.Matches(file.info.path)) continue;
     if (file.info.changed_micros >= now - kTickMicros) listing_.recent.push_back(file.name);
     if (!seen_.insert(file.name).second) continue;
     if (resumes && file.name == position_.file) resumed = &file;

@@ -14,6 +14,7 @@
 #include "base/env.h"
 #include "connect/filesystem/file_listing.h"
 #include "connect/filesystem/file_position.h"
+#include "connect/filesystem/path_pattern.h"
 
 namespace caudal {
 
@@ -26,8 +27,9 @@ struct Listing {
 class FileQueue {
  public:
   // Goes on at `position`, whose root and splits say what to list. `split`: which share of the names.
-  // `counts_bytes`: so does the position's offset.
-  FileQueue(FileSystem* files, Env* env, int split, bool counts_bytes, FilePosition position);
+  // `counts_bytes`: so does the position's offset. `pattern`: which files count.
+  FileQueue(FileSystem* files, Env* env, int split, bool counts_bytes, FilePosition position,
+            PathPattern pattern = {});
 
   // Lists the folder. External error if that fails; Data error if the file of the position is gone, shorter
   // than what was read of it, or another file.
@@ -54,8 +56,9 @@ class FileQueue {
   int split_;
   bool counts_bytes_;
   FilePosition position_;  // where it all began
-  std::string last_;       // name of the last file that Next gave, or that is done
-  bool started_ = false;   // the folder was listed
+  PathPattern pattern_;
+  std::string last_;      // name of the last file that Next gave, or that is done
+  bool started_ = false;  // the folder was listed
   Listing listing_;
   std::unordered_set<std::string> seen_;  // names that are queued, read or reported
   std::deque<ListedFile> waiting_;        // by name

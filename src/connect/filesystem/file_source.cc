@@ -83,7 +83,8 @@ Result<std::unique_ptr<SplitReader>> FileSource::Open(const Split& split, const 
     ASSIGN_OR_RETURN(decoder, MakeDecoder(options_.format, columns_.content(), format_options_));
     reading.framing = MakeFraming(options_.format);
   }
-  FileQueue queue(files_, env_, split.ordinal, !reading.parquet, start);
+  ASSIGN_OR_RETURN(PathPattern pattern, PathPattern::Make(options_.path_pattern));
+  FileQueue queue(files_, env_, split.ordinal, !reading.parquet, start, std::move(pattern));
   auto thread = std::make_unique<FileReaderThread>(std::move(reading), std::move(queue));
   return std::unique_ptr<SplitReader>(
       new FileSplitReader(split, &columns_, std::move(decoder), std::move(thread), std::move(start)));

@@ -99,6 +99,30 @@ class FilesystemSourceTest : public ::testing::Test {
   FilesystemConnector connector_;
 };
 
+TEST_F(FilesystemSourceTest, ReadsOnlyFilesWhoseWholePathMatches) {
+  Put("a.json", "{\"a\":1}\n");
+  Put("a.json.bak", "{\"a\":2}\n");
+  Put("sub/b.json", "{\"a\":3}\n");
+  table_.options["source.path.regex-pattern"] = folder_ + "/in/.*[.]json";
+  auto source = MakeSource();
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  EXPECT_THAT(First(ReadOn(reader.get())), ElementsAre(1, 3));
+  table_.options["source.path.regex-pattern"] = "(";
+  const Status broken = connector_.MakeSource(table_, {}, {}).status();
+  EXPECT_EQ(broken.domain(), Domain::kUser);
+  EXPECT_THAT(broken.ToString(), HasSubstr("'source.path.regex-pattern' of table 't'"));
+}
+
+TEST_F(FilesystemSourceTest, RawIsBigEndianAndUtf8OrSaysSo) {
+  table_.options["format"] = "raw";
+  table_.options["raw.charset"] = "utf-8";
+  table_.options["raw.endianness"] = "big-endian";
+  EXPECT_NE(MakeSource(), nullptr);
+  table_.options["raw.charset"] = "ISO-8859-1";
+  EXPECT_EQ(connector_.MakeSource(table_, {}, {}).status().message(),
+            "option 'raw.charset' of table 't': 'ISO-8859-1' is not built yet");
+}
+
 TEST_F(FilesystemSourceTest, ReadsFilesInTheOrderOfTheirNamesAndLeavesUnfinishedOnesAlone) {
   Put("b.json", "{\"a\":3}\n{\"a\":\n4}\n");
   Put("a.json", "{\"a\":1}\nrubbish\n{\"a\":2}");

@@ -10,6 +10,8 @@ namespace {
 constexpr OptionSpec kOptions[] = {
     {"print-identifier", OptionSpec::Type::kString, "", "what each line begins with"},
     {"standard-error", OptionSpec::Type::kBoolean, "false", "print to standard error"},
+    {"sink.parallelism", OptionSpec::Type::kNotBuilt, "",
+     "leave it out; the tasks of a query are 'parallelism.default'"},
 };
 
 // The lines themselves are the committable: Commit needs nothing else.

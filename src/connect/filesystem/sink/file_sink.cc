@@ -67,6 +67,7 @@ Result<std::unique_ptr<Sink>> FileSink::Make(const Table& table, const Connector
   }
   plan.format.files = context.files == nullptr ? FileSystem::Local() : context.files;
   plan.format.table_options = table.options;
+  plan.env = context.env == nullptr ? Env::Real() : context.env;
   plan.root = std::filesystem::absolute(plan.format.options.path).lexically_normal().string();
   plan.sink = NumberOf(context);
   plan.generation = context.generation;

@@ -16,6 +16,7 @@ namespace caudal {
 
 // What the writers and the committer of one sink share. Plain data.
 struct FileSinkPlan {
+  Env* env = nullptr;
   OutputFile::Format format;
   std::string root;                    // absolute
   std::vector<int> content_columns;    // positions in a chunk

@@ -52,6 +52,7 @@ class FilesystemSinkTest : public ::testing::Test {
     context.identity = std::move(identity);
     context.sink = std::move(sink_id);
     context.generation = generation;
+    context.env = env_;
     auto sink = connector_.MakeSink(table_, context);
     EXPECT_TRUE(sink.ok()) << sink.status().ToString();
     return sink.ok() ? std::move(sink).value() : nullptr;
@@ -98,6 +99,7 @@ class FilesystemSinkTest : public ::testing::Test {
   Table table_;
   FilesystemConnector connector_;
   NoRejects rejects_;
+  Env* env_ = nullptr;
 };
 
 TEST_F(FilesystemSinkTest, FilesAppearWithTheirEpochOnceHoweverOftenItIsCommitted) {
@@ -402,6 +404,22 @@ TEST_F(FilesystemSinkTest, APartitionThatGrowsTakesThePlaceOfOneThatRests) {
   ASSERT_TRUE(committable.ok()) << committable.status().ToString();
   EXPECT_EQ(committable->rows_added, 4 * 40 * 4096);
   EXPECT_EQ(Files().size(), 4u);
+}
+
+TEST_F(FilesystemSinkTest, AFileThatIsOpenForLongIsEnded) {
+  ManualEnv env(1'000'000);
+  env_ = &env;
+  table_.options["sink.rolling-policy.rollover-interval"] = "10 s";
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(writer->Write(Rows(i, 1, 1), rejects_).ok());
+    env.Advance(6'000'000);
+  }
+  auto committable = std::move(writer->Seal({1, 1})).value()->Prepare();
+  ASSERT_TRUE(committable.ok());
+  EXPECT_EQ(committable->rows_added, 4);
+  EXPECT_EQ(Files().size(), 2u);
 }
 
 TEST_F(FilesystemSinkTest, AnEpochWithoutRowsLeavesNothing) {

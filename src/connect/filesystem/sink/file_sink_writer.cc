@@ -87,6 +87,7 @@ Result<FileSinkWriter::OpenFile*> FileSinkWriter::Open(const std::string& folder
   OpenFile opened;
   opened.folder = folder;
   opened.number = next_number_++;
+  opened.opened_nanos = plan_->env->SteadyNanos();
   ASSIGN_OR_RETURN(opened.file,
                    OutputFile::Make(plan_->format, plan_->HiddenPath(folder, task_, opened.number)));
   return &open_.emplace(folder, std::move(opened)).first->second;
@@ -117,7 +118,8 @@ Status FileSinkWriter::Append(OpenFile* open, const std::vector<ColumnPtr>& cont
   open->used = clock_;
   RETURN_IF_ERROR(open->file->Append(content, share.row_set()));
   RETURN_IF_ERROR(EncodeSome(open, share.row_set().count));
-  if (open->file->estimated_bytes() < plan_->format.options.rolling_bytes) return Status();
+  const bool small = open->file->estimated_bytes() < plan_->format.options.rolling_bytes;
+  if (small && open->opened_nanos >= too_old_nanos_) return Status();
   return Retire(share.path);
 }
 
@@ -125,6 +127,7 @@ Status FileSinkWriter::Write(const Chunk& chunk, SinkRejects&) {
   std::vector<ColumnPtr> content;
   for (const int column : plan_->content_columns) content.push_back(chunk.column(column));
   ++clock_;
+  too_old_nanos_ = plan_->env->SteadyNanos() - plan_->format.options.rolling_millis * 1'000'000;
   std::vector<const PartitionRouter::Share*> waiting;
   for (const PartitionRouter::Share& share : router_.Split(chunk)) {
     ASSIGN_OR_RETURN(OpenFile * open, FileFor(share.path));

@@ -35,6 +35,7 @@ class FileSinkWriter : public SinkWriter {
     std::string folder;  // of the partition, relative
     int64_t number = 0;
     uint64_t used = 0;  // when it was last written to
+    int64_t opened_nanos = 0;
   };
 
   // Null: it has none, and no other may be opened.
@@ -62,7 +63,8 @@ class FileSinkWriter : public SinkWriter {
   bool batch_failed_ = false;                       // Prepare tries again
   size_t encoded_ = 0;                              // retired files that have nothing left to encode
   int64_t next_number_ = 0;
-  uint64_t clock_ = 0;  // counts writes
+  uint64_t clock_ = 0;         // counts writes
+  int64_t too_old_nanos_ = 0;  // files opened before are ended
 };
 
 }  // namespace caudal
