@@ -4,15 +4,10 @@
   test/cli/targets.py build/release/caudal [-k PATTERN]
 """
 import json
-import pathlib
 import shutil
 import sqlite3
-import subprocess
-import sys
-import tempfile
-import unittest
 
-CAUDAL = ""
+from cli_case import CliCase, main
 
 IN = """
 CREATE TABLE numbers (id INT, WATERMARK FOR ts AS ts, ts AS TO_TIMESTAMP('2026-01-01 00:00:00'))
@@ -25,30 +20,21 @@ WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:out.db', 'table-name' = 'x', 'c
 """
 
 
-class Targets(unittest.TestCase):
+class Targets(CliCase):
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="caudal-cli-"))
-        (self.folder / "in").mkdir()
-        (self.folder / "in" / "a.ndjson").write_text("".join(json.dumps({"id": n}) + "\n" for n in (1, 2, 3, 4)))
-
-    def tearDown(self):
-        shutil.rmtree(self.folder, ignore_errors=True)
+        super().setUp()
+        self.write("in/a.ndjson", "".join(json.dumps({"id": n}) + "\n" for n in (1, 2, 3, 4)))
 
     # --- what tests are made of ---
-
-    def caudal(self, *arguments, code=0):
-        done = subprocess.run([CAUDAL, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, code, done.stderr + done.stdout)
-        return done
 
     def sql(self, *statements, code=0):
         return self.caudal("sql", "\n".join(statements), code=code)
 
     def run_job(self, script, state, code=0):
-        (self.folder / "job.sql").write_text(script)
+        self.write("job.sql", script)
         return self.caudal("run", "job.sql", "--state", state, code=code)
 
-    def rows(self, table):
+    def target(self, table):
         """The ids in the target, read by other means than caudal's."""
         if table is FILES:
             lines = [line for path in (self.folder / "out").glob("part-*") for line in path.read_text().splitlines()]
@@ -72,20 +58,20 @@ class Targets(unittest.TestCase):
         for table in (FILES, SQLITE):
             with self.subTest(table=table):
                 self.run_job(IN + table + self.BOTH, "state-" + str(len(table)))
-                self.assertEqual(self.rows(table), [1, 2, 3, 4, 101, 102, 103, 104])
+                self.assertEqual(self.target(table), [1, 2, 3, 4, 101, 102, 103, 104])
 
     def test_the_same_in_a_session(self):
         for table in (FILES, SQLITE):
             with self.subTest(table=table):
                 self.sql(IN, table, self.BOTH)
-                self.assertEqual(self.rows(table), [1, 2, 3, 4, 101, 102, 103, 104])
+                self.assertEqual(self.target(table), [1, 2, 3, 4, 101, 102, 103, 104])
 
     def test_two_inserts_of_one_script(self):
         for table in (FILES, SQLITE):
             with self.subTest(table=table):
                 read = self.sql(IN, table, "INSERT INTO x SELECT id FROM numbers;", "INSERT INTO x SELECT id + 100 FROM numbers;",
                                 "SELECT COUNT(*) AS n FROM x;")
-                self.assertEqual(self.rows(table), [1, 2, 3, 4, 101, 102, 103, 104])
+                self.assertEqual(self.target(table), [1, 2, 3, 4, 101, 102, 103, 104])
                 self.assertEqual(read.stdout.split(), ["n", "8"])
 
     def test_inserts_of_three_sessions(self):
@@ -93,7 +79,7 @@ class Targets(unittest.TestCase):
             with self.subTest(table=table):
                 for number in (1, 2, 3):
                     self.sql(table, f"INSERT INTO x VALUES ({number});")
-                self.assertEqual(self.rows(table), [1, 2, 3])
+                self.assertEqual(self.target(table), [1, 2, 3])
         database = sqlite3.connect(self.folder / "out.db")
         self.assertEqual(database.execute("SELECT name FROM sqlite_master").fetchall(), [("x",)], "nothing of ours stays")
 
@@ -102,15 +88,15 @@ class Targets(unittest.TestCase):
             with self.subTest(table=table):
                 for state in ("first", "second"):
                     self.run_job(IN + table + "INSERT INTO x SELECT id FROM numbers;", state + str(len(table)))
-                self.assertEqual(self.rows(table), [1, 1, 2, 2, 3, 3, 4, 4])
+                self.assertEqual(self.target(table), [1, 1, 2, 2, 3, 3, 4, 4])
                 self.run_job(IN + table + "INSERT INTO x SELECT id FROM numbers;", "second" + str(len(table)))
-                self.assertEqual(self.rows(table), [1, 1, 2, 2, 3, 3, 4, 4], "a start again adds nothing")
+                self.assertEqual(self.target(table), [1, 1, 2, 2, 3, 3, 4, 4], "a start again adds nothing")
 
     def test_an_insert_that_fails_leaves_nothing(self):
         many = "".join(f'{{"id": {number}}}\n' for number in range(200_000))  # more than the sink keeps in memory
-        (self.folder / "in" / "b.ndjson").write_text(many + '{"id": "no number"}\n')
+        self.write("in/b.ndjson", many + '{"id": "no number"}\n')
         self.sql(IN, FILES, "INSERT INTO x SELECT id FROM numbers;", code=2)
-        self.assertEqual(self.rows(FILES), [])
+        self.assertEqual(self.target(FILES), [])
         self.assertEqual(self.hidden(), [])
 
     # --- what a target does not take ---
@@ -141,7 +127,7 @@ class Targets(unittest.TestCase):
         database.execute("DELETE FROM x")
         database.commit()
         self.run_job(IN + SQLITE + self.COPY, "state")  # as the hint said
-        self.assertEqual(self.rows(SQLITE), [1, 2, 3, 4])
+        self.assertEqual(self.target(SQLITE), [1, 2, 3, 4])
 
     def test_too_little_memory_is_no_refusal(self):
         script = ("SET 'caudal.memory-limit' = '8 MB'; SET 'execution.checkpointing.interval' = '100 ms';"
@@ -162,5 +148,4 @@ class Targets(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    CAUDAL = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    unittest.main(verbosity=1)
+    main()
