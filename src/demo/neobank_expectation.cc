@@ -61,12 +61,12 @@ NeobankFate NeobankExpectation::Decide(const NeobankEvent& event) {
   return NeobankFate::kPublished;
 }
 
-// Ids beyond retain stay in the map: that one came back is counted, and the figure is worth its memory.
+// Ids beyond retain stay: that one came back is counted, and the figure is worth its memory.
 bool NeobankExpectation::IsDuplicate(const NeobankEvent& event) {
-  const auto [place, is_new] = first_ms_.try_emplace({event.id_high, event.id_low}, event.timestamp_ms);
+  const auto [time_ms, is_new] = first_ms_.FindOrAdd(event.id_high, event.id_low, event.timestamp_ms);
   if (is_new) return false;
-  if (clock_ms_ < place->second + retain_ms_) return true;
-  place->second = event.timestamp_ms;
+  if (clock_ms_ < *time_ms + retain_ms_) return true;
+  *time_ms = event.timestamp_ms;
   ++published_again_;
   return false;
 }

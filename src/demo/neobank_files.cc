@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace caudal {
 
 NeobankFiles::NeobankFiles(const NeobankOptions& options, NeobankExpectation* expectation)
@@ -15,11 +17,20 @@ bool NeobankFiles::Next(NeobankFile* file) {
   if (expectation_ == nullptr) {
     file->events = generator_.NextBlock(file_events_, &file->bytes);
   } else {
-    NeobankEvent event;
+    // A few rows ahead of the expectation, so that it need not wait for memory.
+    constexpr uint64_t kAhead = 32;
+    NeobankEvent ahead[kAhead];
     char line[NeobankText::kLongestLine];
-    for (; file->events < file_events_ && generator_.Next(&event); ++file->events) {
-      expectation_->Observe(event, next_number_, file->bytes.size());
-      file->bytes.append(line, static_cast<size_t>(encoder_.Encode(line, event) - line));
+    uint64_t rows = kAhead;
+    while (rows == kAhead && file->events < file_events_) {
+      const uint64_t wanted = std::min(kAhead, file_events_ - file->events);
+      for (rows = 0; rows < wanted && generator_.Next(&ahead[rows]); ++rows)
+        expectation_->Prefetch(ahead[rows]);
+      for (uint64_t row = 0; row < rows; ++row) {
+        expectation_->Observe(ahead[row], next_number_, file->bytes.size());
+        file->bytes.append(line, static_cast<size_t>(encoder_.Encode(line, ahead[row]) - line));
+      }
+      file->events += rows;
     }
   }
   if (file->events == 0) return false;

@@ -19,12 +19,9 @@ using TextSink = std::function<Status(std::string_view)>;
 enum class NeobankFeatureTable { kEveryWindow, kLatest };
 
 // One JSON object: events, fates, silver (totals, digests, partitions), features (totals and digests of both
-// tables).
+// tables). A feature's digest is over lines account_id, window_end, txn_count_1h, avg_amount_1h; distinct
+// merchants are approximate in a pipeline and so no part of it.
 std::string NeobankExpectationJson(NeobankExpectation* expectation);
-
-// The digest of lines account_id, window_end, txn_count_1h, avg_amount_1h; distinct merchants are approximate
-// in a pipeline and so no part of it.
-RowDigest NeobankFeatureDigest(NeobankExpectation* expectation, NeobankFeatureTable table);
 
 // account_id, window_start, window_end, txn_count_1h, sum_amount_1h, avg_amount_1h, distinct_merchants_1h
 // (exact).
