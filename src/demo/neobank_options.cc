@@ -50,8 +50,8 @@ Status NeobankOptions::Validate() const {
   }
   const double rate = events_per_second_of_event_time;
   if (!(rate >= 0.001 && rate <= 10'000'000)) {
-    return Status::User(fmt::format(
-        "option '--events-per-second-of-event-time': '{}' is not between 0.001 and 10000000", rate));
+    return Status::User(
+        fmt::format("option '--event-time-rate': '{}' is not between 0.001 and 10000000", rate));
   }
   // Normal rows come up to 60 s out of order, and a copy up to 4 minutes later must still be in time.
   if (watermark_delay_ms < 5 * 60'000 || watermark_delay_ms > 24 * 3'600'000) {

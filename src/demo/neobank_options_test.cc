@@ -20,7 +20,7 @@ TEST(NeobankOptionsTest, NamesTheWrongOption) {
   options = {};
   options.events_per_second_of_event_time = 0;
   EXPECT_EQ(options.Validate().message(),
-            "option '--events-per-second-of-event-time': '0' is not between 0.001 and 10000000");
+            "option '--event-time-rate': '0' is not between 0.001 and 10000000");
 }
 
 TEST(NeobankOptionsTest, RefusesWhatCannotBeMade) {

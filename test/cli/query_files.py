@@ -47,7 +47,7 @@ class QueryFiles(CliCase):
     def test_faults(self):
         self.assertIn("nothing.ndjson", self.refused("sql", "SELECT * FROM `nothing.ndjson`", code=3))
         self.assertIn("line 1", self.refused("sql", "SELEC 1", code=3))
-        self.assertIn("none.sql", self.refused("sql", "none.sql", code=1))
+        self.assertIn("none.sql", self.refused("sql", "none.sql", code=3))
         self.write("in/bad.ndjson", '{"id": 1}\nno json\n')
         self.assertIn("bad.ndjson", self.refused("sql", "SELECT * FROM `in/bad.ndjson`", code=2))
 

@@ -4,14 +4,23 @@
   test/cli/usage.py build/release/caudal [-k PATTERN]
 """
 import json
+import os
 import re
 import shlex
+import signal
+import socket
+import stat
+import subprocess
 
 from cli_case import CliCase, main
 
 COMMANDS = ["run", "validate", "explain", "sql", "functions", "generate", "generate neobank", "stop", "status", "ops", "ops query",
             "checkpoint", "checkpoint ls", "checkpoint show", "checkpoint verify", "checkpoint diff", "checkpoint trigger", "dlq",
-            "dlq ls", "dlq show", "digest", "version"]
+            "dlq ls", "dlq show", "digest", "version", "help"]
+ENDLESS = """CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '100');
+CREATE TABLE gone (n BIGINT) WITH ('connector' = 'blackhole');
+INSERT INTO gone SELECT n FROM numbers;
+"""
 
 
 class Usage(CliCase):
@@ -58,6 +67,84 @@ class Usage(CliCase):
         self.assertRegex(self.caudal("version").stdout, r"^caudal \d+\.\d+\.\d+\n$")
         self.assertRegex(self.rows("version")[0]["caudal"], r"^\d+\.\d+\.\d+$")
 
+        self.assertEqual(self.caudal("--version").stdout, self.caudal("version").stdout)
+
+    def test_help_as_people_try_it(self):
+        for command in ["", "sql", "checkpoint diff"]:
+            self.assertEqual(self.caudal("help", *command.split()).stdout, self.help_of(command))
+        self.assertIn("'checkpoint dif'", self.refused("help", "checkpoint", "dif", code=1))
+
+    def test_lost_output_is_an_error(self):
+        self.write("job.sql", ENDLESS.replace("rows-per-second' = '100", "number-of-rows' = '5"))
+        self.caudal("run", "job.sql", "--state", "state")
+        self.write("dead.sql", """CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json',
+  'caudal.errors' = 'dead-letter', 'caudal.dead-letter' = 'dead');
+CREATE TABLE dead (`raw` BYTES, error_class STRING) WITH ('connector' = 'filesystem', 'path' = 'dead', 'format' = 'json');
+CREATE TABLE gone (n BIGINT) WITH ('connector' = 'blackhole');
+INSERT INTO gone SELECT n FROM numbers;
+""")
+        self.write("in/a.ndjson", "no json\n")
+        self.caudal("run", "dead.sql", "--state", "dead-state")
+        for words in (["sql", "SELECT 1"], ["explain", "SELECT 1"], ["functions"], ["version"], ["--version"], ["--help"], ["help"],
+                      ["sql", "--help"], ["status", "--state", "state"], ["checkpoint", "ls", "--state", "state"],
+                      ["dlq", "show", "dead.sql"], ["run", "job.sql", "--state", "other"],
+                      ["generate", "neobank", "--events", "10", "--out", f"in-{os.getpid()}"]):
+            for also in ([], ["--json"]):
+                if also and words[0] in ("run", "generate"):
+                    continue  # they would find the first one's state or files
+                with open("/dev/full", "w") as full:
+                    result = subprocess.run([self.caudal_path, *words, *also], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(result.returncode, 5, f"{words} {result.stderr}")
+                self.assertIn("cannot write to standard output: No space left on device", result.stderr)
+        self.assertIn("No space left", self.refused("generate", "neobank", "--events", "10", "--expected", "/dev/full", code=5))
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+
+    def test_a_reader_that_has_seen_enough_hears_nothing(self):
+        for words in (["functions", "--markdown"], ["sql", "SELECT 1"]):
+            reader, writer = os.pipe()
+            os.close(reader)
+            result = subprocess.run([self.caudal_path, *words], cwd=self.folder, stdout=writer, stderr=subprocess.PIPE, text=True)
+            os.close(writer)
+            self.assertEqual(result.stderr, "")
+            self.assertIn(result.returncode, (0, -signal.SIGPIPE))
+
+    def run_until_it_commits(self, *words, ignore_hangup=False):
+        self.write("endless.sql", "SET 'execution.checkpointing.interval' = '100 ms';\n" + ENDLESS)
+        prefix = ["nohup"] if ignore_hangup else []
+        process = subprocess.Popen([*prefix, self.caudal_path, "run", "endless.sql", "--state", "state", *words], cwd=self.folder,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.started.append(process)
+        self.wait_for(lambda: list(self.folder.glob("state/endless/gone/manifest-*")), "a checkpoint")
+        return process
+
+    def test_a_hangup_ends_a_run_like_a_stop(self):
+        process = self.run_until_it_commits()
+        process.send_signal(signal.SIGHUP)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn("published", out)
+
+    def test_nohup_keeps_a_run_going(self):
+        process = self.run_until_it_commits(ignore_hangup=True)
+        process.send_signal(signal.SIGHUP)
+        number = lambda: max(int(path.name.split("-")[2]) for path in self.folder.glob("state/endless/gone/manifest-*"))
+        before = number()
+        self.wait_for(lambda: number() > before + 1, "a later checkpoint")
+        self.caudal("stop", "--state", "state")
+        self.assertEqual(process.wait(timeout=30), 0)
+
+    def test_listening_to_others_is_said(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.write("job.sql", ENDLESS.replace("rows-per-second' = '100", "number-of-rows' = '5"))
+        said = self.caudal("run", "job.sql", "--state", "a", "--listen", f"0.0.0.0:{port}").stderr
+        self.assertIn(f"warning: everyone who reaches 0.0.0.0:{port} can read /metrics", said)
+        for number, listen in enumerate((f"127.0.0.1:{port}", f"localhost:{port}", f":{port}", str(port))):
+            self.assertNotIn("warning", self.caudal("run", "job.sql", "--state", f"b{number}", "--listen", listen).stderr)
+            self.assertIn(f"event=listening address={'localhost' if 'local' in listen else '127.0.0.1'}:{port}",
+                          (self.folder / f"b{number}/caudal.log").read_text())
+
     def test_functions(self):
         self.assertIn("UPPER", self.caudal("functions", "upper").stdout)
         self.assertGreaterEqual(len(self.rows("functions")), 60)
@@ -73,15 +160,26 @@ class Usage(CliCase):
         for path in (self.folder / "in").iterdir():
             self.assertEqual(path.read_bytes(), (self.folder / "again" / path.name).read_bytes())
 
+    def test_generate_refuses(self):
+        words = ["generate", "neobank", "--events", "2k", "--out"]
+        self.write("in/transactions-00000007.ndjson", "")
+        self.assertIn("folder 'in' is not empty: it holds 'transactions-00000007.ndjson'", self.refused(*words, "in", code=3))
+        self.write("hidden/.keep", "")
+        self.caudal(*words, "hidden")
+        self.assertIn("'/proc/x'", self.refused(*words, "/proc/x", code=3))
+        for name in ("duplicates", "late", "malformed"):
+            self.assertIn(f"option '--{name}': 'many'", self.refused(*words, "new", f"--{name}", "many", code=1))
+        self.assertIn("option '--event-time-rate': '0'", self.refused(*words, "new", "--event-time-rate", "0", code=1))
+
     def test_digest_does_not_depend_on_order(self):
         self.assertEqual(self.lines("digest", stdin="a\nb\n"), self.lines("digest", stdin="b\na"))
         self.assertEqual(self.lines("digest", "--header", stdin="x\na\nb\n"), self.lines("digest", stdin="b\na\n"))
         self.assertNotEqual(self.lines("digest", stdin="a\nb\n"), self.lines("digest", stdin="a\na\n"))
 
     def test_progress_on_a_terminal_only(self):
-        words = ["generate", "neobank", "--events", "12k", "--rate", "20000", "--out", "in"]
-        self.assertEqual(self.caudal(*words).stderr, "")
-        text = self.on_terminal(*words, out=False)
+        words = ["generate", "neobank", "--events", "12k", "--rate", "20000", "--out"]
+        self.assertEqual(self.caudal(*words, "in").stderr, "")
+        text = self.on_terminal(*words, "again", out=False)
         self.assertRegex(text, r"\r\x1b\[Kgenerate: [\d,]+ of 12,000 events in \d+ files, [\d,]+ events/s")
         self.assertTrue(text.endswith("\r\x1b[K"), text[-40:])  # nothing of it stays
 

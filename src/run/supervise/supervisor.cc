@@ -35,7 +35,9 @@ void HandleSignals(void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
-  for (const int number : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) {
+    if (!IsIgnoredHangup(number)) sigaction(number, &action, nullptr);
+  }
 }
 
 struct ChildEnd {
@@ -96,6 +98,11 @@ void Pause(int64_t millis) {
 }
 
 }  // namespace
+
+bool IsIgnoredHangup(int number) {
+  struct sigaction action = {};
+  return number == SIGHUP && sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
 
 SupervisorResult Supervise(const ChildMain& child, const FaultPlan& faults, RunLog* log,
                            const StateLock& lock, const std::string& listen, const RestartNote& note) {

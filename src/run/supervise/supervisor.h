@@ -26,6 +26,9 @@ struct SupervisorResult {
   bool before_start = false;  // nothing had begun
 };
 
+// Whether it is SIGHUP and whoever started this process (nohup) asked to go on after it.
+bool IsIgnoredHangup(int number);
+
 // Until the child has ended for good. `listen` is for run.json.
 SupervisorResult Supervise(const ChildMain& child, const FaultPlan& faults, RunLog* log,
                            const StateLock& lock, const std::string& listen, const RestartNote& note);

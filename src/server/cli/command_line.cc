@@ -1,6 +1,9 @@
 #include "server/cli/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <sstream>
 
 #include "server/cli/checkpoint.h"
 #include "server/cli/digest.h"
@@ -40,6 +43,33 @@ void AddDigest(CLI::App& app, Action* action) {
 void AddVersion(CLI::App& app, Action* action) {
   AddCommand(app, "version", "Print the version.", "  caudal version\n  caudal version --json")
       ->callback([action] { *action = PrintVersion; });
+}
+
+// `caudal help sql` is `caudal sql --help`, as people try it.
+void AddHelp(CLI::App& app, Action* action) {
+  CLI::App* help =
+      AddCommand(app, "help", "Show how a command is used.", "  caudal help\n  caudal help checkpoint diff");
+  auto words = std::make_shared<std::vector<std::string>>();
+  help->add_option("command", *words, "whose help; none = all commands");
+  help->callback([words, action, &app] {
+    *action = [words, &app](Console& console) {
+      const CLI::App* command = &app;
+      std::string name = app.get_name();
+      for (const std::string& word : *words) {
+        const auto named =
+            command->get_subcommands([&word](const CLI::App* one) { return one->get_name() == word; });
+        command = named.empty() ? nullptr : named.front();
+        name += " " + word;
+        if (command != nullptr) continue;
+        return console.Fail(Status::User(fmt::format("there is no command '{}'", fmt::join(*words, " ")))
+                                .Hint("caudal --help lists them"),
+                            ExitCode::kUsage);
+      }
+      // App::help would show the help of `help`, the command that was given.
+      console.Out(app.get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal));
+      return static_cast<int>(ExitCode::kOk);
+    };
+  });
 }
 
 void AddGenerate(CLI::App& app, Action* action) {
@@ -250,11 +280,10 @@ void AddDlq(CLI::App& app, Action* action) {
   });
 }
 
-}  // namespace
-
-int RunCommandLine(int argc, char** argv) {
-  Console console(stdout, stderr);
+// Parses the words and does what they ask for.
+int Obey(int argc, char** argv, Console& console) {
   CLI::App app("caudal runs streaming pipelines, written in Flink's SQL, into a lakehouse.", "caudal");
+  app.set_version_flag("--version", fmt::format("caudal {}", CAUDAL_VERSION), "print the version");
   app.require_subcommand(0, 1);
   app.fallthrough();
   app.add_flag("--json", console.json, "print results and errors as JSON");
@@ -272,10 +301,16 @@ int RunCommandLine(int argc, char** argv) {
   AddDlq(app, &action);
   AddDigest(app, &action);
   AddVersion(app, &action);
+  AddHelp(app, &action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    if (error.get_exit_code() == 0) {  // --help, --version
+      std::ostringstream text;
+      const int code = app.exit(error, text, text);
+      console.Out(text.str());
+      return code;
+    }
     return console.Fail(Status::User(error.what()).Hint("caudal --help, or caudal COMMAND --help"),
                         ExitCode::kUsage);
   }
@@ -284,6 +319,13 @@ int RunCommandLine(int argc, char** argv) {
     return static_cast<int>(ExitCode::kUsage);
   }
   return action(console);
+}
+
+}  // namespace
+
+int RunCommandLine(int argc, char** argv) {
+  Console console(stdout, stderr);
+  return console.Finish(Obey(argc, argv, console));
 }
 
 }  // namespace caudal

@@ -20,7 +20,8 @@ Status DiskError(const std::string& path) {
   return Status::External(fmt::format("'{}': {}", path, std::strerror(errno)));
 }
 
-// A file of the demo: written under another name, then renamed, so that nobody ever sees half of it.
+// A file of the demo: written under another name, then renamed, so that nobody ever sees half of it. What is
+// no file, a pipe or device, is written as it is.
 class FinishedFile {
  public:
   explicit FinishedFile(std::string path)
@@ -37,12 +38,14 @@ class FinishedFile {
   Status Publish() {
     if (file_ == nullptr) return DiskError(hidden_);
     if (std::fclose(std::exchange(file_, nullptr)) != 0) return DiskError(hidden_);
-    if (std::rename(hidden_.c_str(), path_.c_str()) != 0) return DiskError(path_);
+    if (hidden_ != path_ && std::rename(hidden_.c_str(), path_.c_str()) != 0) return DiskError(path_);
     return Status();
   }
 
  private:
   static std::string HiddenName(const std::filesystem::path& path) {
+    std::error_code error;
+    if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) return path;
     return path.parent_path() / ("." + path.filename().string());
   }
 
@@ -57,11 +60,24 @@ Status MakeFolder(const std::string& path) {
   return error ? Status::External(fmt::format("'{}': {}", path, error.message())) : Status();
 }
 
+// The stream's folder. Files of another stream among its own would make the expectation wrong.
+Status MakeEmptyFolder(const std::string& path) {
+  RETURN_IF_ERROR(MakeFolder(path));
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with('.')) continue;
+    return Status::User(fmt::format("folder '{}' is not empty: it holds '{}'", path, name))
+        .Hint("name a new folder with --out, or empty this one");
+  }
+  return error ? Status::External(fmt::format("'{}': {}", path, error.message())) : Status();
+}
+
 Status PrepareOptions(GenerateCommand* command) {
   const std::pair<const char*, std::pair<const std::string*, double*>> fractions[] = {
-      {"--duplicates", {&command->duplicates, &command->options.duplicates}},
-      {"--late", {&command->late, &command->options.late}},
-      {"--malformed", {&command->malformed, &command->options.malformed}}};
+      {"duplicates", {&command->duplicates, &command->options.duplicates}},
+      {"late", {&command->late, &command->options.late}},
+      {"malformed", {&command->malformed, &command->options.malformed}}};
   for (const auto& [name, texts] : fractions) {
     if (texts.first->empty()) continue;
     ASSIGN_OR_RETURN(*texts.second, ParseFraction(name, *texts.first));
@@ -104,8 +120,13 @@ Status WriteExpectation(const GenerateCommand& command, NeobankExpectation* expe
                    [&](const TextSink& sink) { return WriteNeobankRejected(*expectation, false, sink); });
 }
 
+struct Sent {
+  uint64_t events = 0;
+  uint32_t files = 0;
+};
+
 // Sends all files at the asked pace.
-Status Send(const GenerateCommand& command, NeobankExpectation* expectation, Console& console) {
+Result<Sent> Send(const GenerateCommand& command, NeobankExpectation* expectation, Console& console) {
   Env* env = Env::Real();
   NeobankFiles files(command.options, expectation);
   NeobankFile file;
@@ -135,13 +156,22 @@ Status Send(const GenerateCommand& command, NeobankExpectation* expectation, Con
                                  GroupDigits(static_cast<int64_t>(static_cast<double>(sent) * 1e9 /
                                                                   static_cast<double>(now - start + 1)))));
   }
-  const double seconds = static_cast<double>(env->SteadyNanos() - start) / 1e9;
-  const uint32_t count = sent == 0 ? 0 : file.number + 1;
-  console.Out(
-      console.json
-          ? fmt::format("{{\"events\": {}, \"files\": {}, \"seconds\": {:.3f}}}\n", sent, count, seconds)
-          : fmt::format("{} events in {} files, {:.1f} s\n", GroupDigits(static_cast<int64_t>(sent)),
-                        GroupDigits(count), seconds));
+  return Sent{sent, sent == 0 ? 0 : file.number + 1};
+}
+
+// Everything that was asked for, and what it took.
+Status Make(const GenerateCommand& command, Console& console) {
+  const int64_t start = Env::Real()->SteadyNanos();
+  const bool expects = !command.expected.empty() || !command.expected_tables.empty();
+  const auto expectation = expects ? std::make_unique<NeobankExpectation>(command.options) : nullptr;
+  ASSIGN_OR_RETURN(const Sent sent, Send(command, expectation.get(), console));
+  if (expects) RETURN_IF_ERROR(WriteExpectation(command, expectation.get()));
+  const double seconds = static_cast<double>(Env::Real()->SteadyNanos() - start) / 1e9;
+  console.Out(console.json ? fmt::format("{{\"events\": {}, \"files\": {}, \"seconds\": {:.3f}}}\n",
+                                         sent.events, sent.files, seconds)
+                           : fmt::format("{} events in {} files, {:.1f} s\n",
+                                         GroupDigits(static_cast<int64_t>(sent.events)),
+                                         GroupDigits(sent.files), seconds));
   return Status();
 }
 
@@ -150,11 +180,9 @@ Status Send(const GenerateCommand& command, NeobankExpectation* expectation, Con
 int Generate(GenerateCommand command, Console& console) {
   const Status status = PrepareOptions(&command);
   if (!status.ok()) return console.Fail(status, ExitCode::kUsage);
-  const bool expects = !command.expected.empty() || !command.expected_tables.empty();
-  const auto expectation = expects ? std::make_unique<NeobankExpectation>(command.options) : nullptr;
-  Status done = command.folder.empty() ? Status() : MakeFolder(command.folder);
-  if (done.ok()) done = Send(command, expectation.get(), console);
-  if (done.ok() && expects) done = WriteExpectation(command, expectation.get());
+  const Status folder = command.folder.empty() ? Status() : MakeEmptyFolder(command.folder);
+  if (!folder.ok()) return console.Fail(folder, RefusalCode(folder));
+  const Status done = Make(command, console);
   if (done.ok()) return static_cast<int>(ExitCode::kOk);
   return console.Fail(done, done.domain() == Domain::kUser ? ExitCode::kRefused : FailureCode(done));
 }

@@ -29,14 +29,17 @@ void ListenToSignals() {
   struct sigaction action = {};
   action.sa_handler = OnSignal;
   action.sa_flags = SA_RESTART;
-  for (const int number : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2}) {
+    if (!IsIgnoredHangup(number)) sigaction(number, &action, nullptr);
+  }
 }
 
 Status ParseListen(RunCommand* command) {
   if (command->listen.empty() || command->listen == "0") return Status();
   const size_t colon = command->listen.rfind(':');
   RunOptions& options = command->options;
-  options.listen_host = colon == std::string::npos ? "127.0.0.1" : command->listen.substr(0, colon);
+  options.listen_host =
+      colon == std::string::npos || colon == 0 ? "127.0.0.1" : command->listen.substr(0, colon);
   const std::string port = colon == std::string::npos ? command->listen : command->listen.substr(colon + 1);
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), options.listen_port);
   if (error != std::errc() || end != port.data() + port.size() || options.listen_port < 0 ||
@@ -69,6 +72,15 @@ Result<Options> ParseSettings(const std::vector<std::string>& texts) {
     settings[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return settings;
+}
+
+// A run that was told to listen to others should know that others hear it: /status names tables and paths.
+void WarnOfStrangers(const RunOptions& options, Console& console) {
+  const std::string& host = options.listen_host;
+  if (host.empty() || host == "localhost" || host == "::1" || host.starts_with("127.")) return;
+  console.Note(fmt::format(
+      "warning: everyone who reaches {}:{} can read /metrics and /status; there is no password there", host,
+      options.listen_port));
 }
 
 Status CheckRunnable(const Program& program) {
@@ -109,9 +121,9 @@ void RunChild(const Program& program, const RunOptions& options, ChildReport* re
   const Status status = run.Run([&](const RunView& view) { ShowView(view, &told, console); }, &before_start);
   if (!before_start) {
     console.Out(console.json ? ReportJson(run.reports()) + "\n" : ReportText(run.reports()));
-    std::fflush(nullptr);
   }
-  report->Ended(status, before_start);
+  const Status shown = console.Flush();
+  report->Ended(status.ok() ? shown : status, before_start);
 }
 
 }  // namespace
@@ -135,6 +147,7 @@ int Run(RunCommand command, Console& console) {
   RunLog log(command.options.state_root);
   log.Write(fmt::format("event=run path={} pipeline={}", RunLog::Quoted(command.options.path),
                         RunLog::Quoted((*program)->text().name)));
+  WarnOfStrangers(command.options, console);
   console.Note(fmt::format("running '{}', state in {}", (*program)->text().name, command.options.state_root));
   const ChildMain child = [&](ChildReport* report) { RunChild(**program, command.options, report, console); };
   const RestartNote note = [&](const Status& why, int64_t pause) {

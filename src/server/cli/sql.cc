@@ -23,8 +23,7 @@ std::string ReadStandardInput() {
 }
 
 Result<std::string> ReadScript(const std::string& statement) {
-  if (statement == "-" || (statement.empty() && isatty(STDIN_FILENO) == 0)) return ReadStandardInput();
-  if (statement.empty()) return Status::User("there is no statement").Hint("caudal sql \"SELECT …\"");
+  if (statement == "-" || statement.empty()) return ReadStandardInput();
   std::error_code error;
   const bool one_word = statement.find_first_of(" \n\t") == std::string::npos;
   if (statement.ends_with(".sql") && (one_word || std::filesystem::exists(statement, error))) {
@@ -38,8 +37,12 @@ Result<std::string> ReadScript(const std::string& statement) {
 }  // namespace
 
 int RunSql(const SqlCommand& command, Console& console) {
+  if (command.statement.empty() && isatty(STDIN_FILENO) != 0) {
+    return console.Fail(Status::User("there is no statement").Hint("caudal sql \"SELECT …\""),
+                        ExitCode::kUsage);
+  }
   const Result<std::string> script = ReadScript(command.statement);
-  if (!script.ok()) return console.Fail(script.status(), ExitCode::kUsage);
+  if (!script.ok()) return console.Fail(script.status(), RefusalCode(script.status()));
   Catalog catalog(UserConnectors());
   Status status = command.ops.empty() ? Status() : AddOpsTables(command.ops, &catalog);
   if (status.ok()) status = AddPathTables(*script, FileSystem::Local(), &catalog);

@@ -1,7 +1,10 @@
 #include "server/cli/console/console.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/secret.h"
@@ -17,7 +20,7 @@ Console::Console(std::FILE* out, std::FILE* err)
 void Console::Out(std::string_view text) {
   ClearProgress();
   const std::string shown = Secrets::Redact(std::string(text));
-  std::fwrite(shown.data(), 1, shown.size(), out_);
+  if (std::fwrite(shown.data(), 1, shown.size(), out_) != shown.size() && out_error_ == 0) out_error_ = errno;
   if (out_is_terminal_) std::fflush(out_);
 }
 
@@ -42,7 +45,7 @@ void Console::ClearProgress() {
 }
 
 int Console::Fail(const Status& status, ExitCode code) {
-  std::fflush(out_);
+  const Status flushed = Flush();  // Finish tells of it
   ClearProgress();
   std::string text = status.ToString();
   if (json) {
@@ -56,6 +59,21 @@ int Console::Fail(const Status& status, ExitCode code) {
   }
   std::fprintf(err_, "%s\n", Secrets::Redact(std::move(text)).c_str());
   return static_cast<int>(code);
+}
+
+Status Console::Flush() {
+  if (std::fflush(out_) != 0 && out_error_ == 0) out_error_ = errno;
+  if (out_error_ == 0 || out_error_ == EPIPE) return Status();
+  return Status::External(fmt::format("cannot write to standard output: {}", std::strerror(out_error_)),
+                          Retry::kNo)
+      .Hint("the output above is not whole: free some space, or send it elsewhere");
+}
+
+int Console::Finish(int code) {
+  const Status flushed = Flush();
+  if (flushed.ok()) return code;
+  const int lost = Fail(flushed, ExitCode::kInternal);
+  return code == static_cast<int>(ExitCode::kOk) ? lost : code;
 }
 
 std::string GroupDigits(int64_t number) {

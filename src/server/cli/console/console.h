@@ -31,6 +31,10 @@ class Console {
   void Progress(std::string_view line);
   // Prints the error and returns the code to exit with.
   int Fail(const Status& status, ExitCode code);
+  // Everything printed so far leaves; says why some of it is lost. That nobody reads any more is no loss.
+  Status Flush();
+  // The end of a command: the code to exit with, which tells of lost output.
+  int Finish(int code);
 
  private:
   void ClearProgress();
@@ -40,6 +44,7 @@ class Console {
   bool out_is_terminal_;
   bool err_is_terminal_;
   bool progress_shown_ = false;
+  int out_error_ = 0;  // errno of the first write that failed
 };
 
 // 1234567 as "1,234,567".
