@@ -14,12 +14,26 @@ namespace {
 constexpr size_t kMaxBytes = 1 << 20;
 
 std::string Line(const YAML::Node& node, const std::string& name) {
-  return fmt::format("{}, line {}", name, node.Mark().line + 1);
+  return fmt::format("{}, line {}", name, std::max(node.Mark().line, 0) + 1);  // an empty file has no mark
+}
+
+// YAML has the first of two equal keys win, and nobody sees that the other says something else.
+Status CheckNoKeyTwice(const YAML::Node& map, const std::string& name) {
+  std::map<std::string, int> seen;  // → line
+  for (const auto& entry : map) {
+    const auto [place, is_new] = seen.try_emplace(entry.first.Scalar(), entry.first.Mark().line + 1);
+    if (is_new) continue;
+    return Status::User(fmt::format("key '{}' is there twice", place->first))
+        .At(Line(entry.first, name))
+        .Hint(fmt::format("the first one is in line {}: remove one of them", place->second));
+  }
+  return Status();
 }
 
 Status CheckKeys(const YAML::Node& map, std::string_view where, std::initializer_list<std::string_view> known,
                  const std::string& name) {
   if (!map.IsMap()) return Status::User(fmt::format("{} is not a map of keys", where)).At(Line(map, name));
+  RETURN_IF_ERROR(CheckNoKeyTwice(map, name));
   for (const auto& entry : map) {
     const std::string key = entry.first.Scalar();
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
@@ -83,6 +97,7 @@ Status ReadWatermark(const YAML::Node& node, const std::string& name, PipelineFi
   Result<int64_t> millis = ParseDurationMillis(delay);
   if (!millis.ok()) return std::move(millis).status().At(Line(node["delay"], name));
   reason.delay_millis = *millis;
+  reason.place = Line(node["delay"], name);
   file->watermark = std::move(reason);
   return Status();
 }
@@ -106,17 +121,18 @@ Status ReadSources(const YAML::Node& node, const std::string& name, PipelineFile
   if (!node.IsSequence()) return Status::User("'sources' is not a list").At(Line(node, name));
   for (const YAML::Node& source : node) {
     if (!source.IsScalar()) return Status::User("a source is not a table's name").At(Line(source, name));
-    file->sources.push_back(source.Scalar());
+    file->sources.push_back({source.Scalar(), Line(source, name)});
   }
   return Status();
 }
 
 Status ReadTargets(const YAML::Node& node, const std::string& name, PipelineFile* file) {
   if (!node.IsMap()) return Status::User("'targets' is not a map of layer: table").At(Line(node, name));
+  RETURN_IF_ERROR(CheckNoKeyTwice(node, name));
   for (const auto& entry : node) {
     if (!entry.second.IsScalar())
       return Status::User("a target is not a table's name").At(Line(entry.first, name));
-    file->targets[entry.first.Scalar()] = entry.second.Scalar();
+    file->targets[entry.first.Scalar()] = {entry.second.Scalar(), Line(entry.second, name)};
   }
   return Status();
 }
@@ -126,7 +142,10 @@ Status ReadRecovery(const YAML::Node& node, const std::string& name, PipelineFil
   std::optional<double> minutes;
   RETURN_IF_ERROR(ReadNumber(node, "rto_minutes", 0, name, &minutes));
   if (minutes) file->recovery.rto_minutes = static_cast<int64_t>(*minutes);
-  return ReadText(node, "replay_source", name, &file->recovery.replay_source);
+  RETURN_IF_ERROR(ReadText(node, "replay_source", name, &file->recovery.replay_source.name));
+  if (!file->recovery.replay_source.name.empty())
+    file->recovery.replay_source.place = Line(node["replay_source"], name);
+  return Status();
 }
 
 Status ReadFile(const YAML::Node& root, const std::string& name, PipelineFile* file) {
@@ -162,16 +181,68 @@ Status ReadFile(const YAML::Node& root, const std::string& name, PipelineFile* f
   return Status();
 }
 
+std::string_view LastPart(std::string_view table) { return table.substr(table.rfind('.') + 1); }
+
+// By its whole name, or by the last part of a name with catalog and database.
+bool Find(std::string_view table, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return name == table || name == LastPart(table); });
+}
+
+Status CheckSources(const PipelineFile& file, const PipelineQueries& queries) {
+  for (const PipelineFile::TableName& source : file.sources) {
+    if (Find(source.name, queries.read_tables)) continue;
+    return Status::User(fmt::format("source '{}' is read by no query", source.name))
+        .At(source.place)
+        .Hint("write the name of a table that the SQL reads, or remove the source");
+  }
+  const PipelineFile::TableName& replay = file.recovery.replay_source;
+  if (replay.name.empty() || Find(replay.name, queries.tables)) return Status();
+  return Status::User(fmt::format("there is no table '{}' to replay from", replay.name))
+      .At(replay.place)
+      .Hint(fmt::format("the SQL has {}", fmt::join(queries.tables, ", ")));
+}
+
+// Waiting loses rows that come later still: someone decided how long, and the file says why.
+Status CheckWatermarks(const PipelineFile& file, const PipelineQueries& queries) {
+  for (const auto& [table, delay] : queries.watermarks) {
+    if (!file.watermark) {
+      if (delay <= 0) continue;
+      return Status::User(fmt::format("the watermark of table '{}' waits {} ms, and the pipeline file does "
+                                      "not say why",
+                                      table, delay))
+          .At(file.path)
+          .Hint(fmt::format("add 'watermark: {{delay: {} ms, why: …}}'", delay));
+    }
+    if (delay != file.watermark->delay_millis) {
+      return Status::User(
+                 fmt::format("table '{}' has a watermark delay of {} ms, the pipeline file gives its "
+                             "reason for {} ms",
+                             table, delay, file.watermark->delay_millis))
+          .At(file.watermark->place)
+          .Hint("make both the same");
+    }
+  }
+  return Status();
+}
+
 }  // namespace
 
 Result<PipelineFile> ParsePipelineFile(std::string_view yaml, const std::string& name) {
   if (yaml.size() > kMaxBytes) return Status::User("the pipeline file is over 1 MiB").At(name);
   PipelineFile file;
+  file.path = name;
   try {
-    const YAML::Node root = YAML::Load(std::string(yaml));
-    RETURN_IF_ERROR(ReadFile(root, name, &file));
+    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(yaml));
+    if (documents.size() > 1) {
+      return Status::User("a second document begins in the pipeline file")
+          .At(Line(documents[1], name))
+          .Hint("a file describes one pipeline: remove the '---' and what follows it");
+    }
+    RETURN_IF_ERROR(ReadFile(documents.empty() ? YAML::Node() : documents[0], name, &file));
   } catch (const YAML::Exception& error) {
-    return Status::User("not YAML: " + error.msg).At(fmt::format("{}, line {}", name, error.mark.line + 1));
+    return Status::User("not YAML: " + error.msg)
+        .At(fmt::format("{}, line {}", name, std::max(error.mark.line, 0) + 1));
   }
   return file;
 }
@@ -185,25 +256,13 @@ Status CheckPipeline(const PipelineFile& file, const PipelineQueries& queries) {
         .Hint("give one of them a name of its own: SET 'pipeline.name' = '…' before it");
   }
   for (const auto& [layer, table] : file.targets) {
-    const std::string_view last = std::string_view(table).substr(table.rfind('.') + 1);
-    const auto& written = queries.written_tables;
-    const bool found = std::any_of(written.begin(), written.end(),
-                                   [&](const std::string& name) { return name == table || name == last; });
-    if (!found) {
-      return Status::User(fmt::format("target '{}' ({}) is written by no query", table, layer))
-          .Hint(fmt::format("add INSERT INTO `{}` to the SQL, or remove the target", last));
-    }
+    if (Find(table.name, queries.written_tables)) continue;
+    return Status::User(fmt::format("target '{}' ({}) is written by no query", table.name, layer))
+        .At(table.place)
+        .Hint(fmt::format("add INSERT INTO `{}` to the SQL, or remove the target", LastPart(table.name)));
   }
-  for (const auto& [table, delay] : queries.watermarks) {
-    if (file.watermark && delay != file.watermark->delay_millis) {
-      return Status::
-          User(fmt::format(
-                   "table '{}' has a watermark delay of {} ms, the pipeline file gives its reason for {} ms",
-                   table, delay, file.watermark->delay_millis))
-              .Hint("make both the same");
-    }
-  }
-  return Status();
+  if (!queries.checkpoint_names.empty()) RETURN_IF_ERROR(CheckSources(file, queries));
+  return CheckWatermarks(file, queries);
 }
 
 }  // namespace caudal

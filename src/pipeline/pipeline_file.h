@@ -17,28 +17,35 @@
 namespace caudal {
 
 struct PipelineFile {
+  // A table's name and where the file has it.
+  struct TableName {
+    std::string name;
+    std::string place;  // "p.yaml, line 3"
+  };
   struct Slo {
     std::optional<double> freshness_p95_seconds;
     std::optional<double> completeness_percent;
   };
   struct Recovery {
     std::optional<int64_t> rto_minutes;
-    std::string replay_source;
+    TableName replay_source;
   };
   struct WatermarkReason {
     int64_t delay_millis = 0;
+    std::string place;  // of the delay
     std::string why;
     std::optional<double> accepted_loss_ppm;
   };
 
+  std::string path;  // of the file itself, for messages; none: there is no file
   std::string pipeline;
   std::string version;
   std::string owner;
   // Files with tables and queries in the order they are run, relative to this file; none = <stem>.sql beside
   // it.
   std::vector<std::string> sql;
-  std::vector<std::string> sources;
-  std::map<std::string, std::string> targets;  // layer → table
+  std::vector<TableName> sources;
+  std::map<std::string, TableName> targets;  // layer → table
   Slo slo;
   Recovery recovery;
   std::optional<WatermarkReason> watermark;
@@ -50,6 +57,8 @@ Result<PipelineFile> ParsePipelineFile(std::string_view yaml, const std::string&
 // What the file promises against what the SQL does; all User errors.
 struct PipelineQueries {
   std::vector<std::string> checkpoint_names;                // one a query
+  std::vector<std::string> tables;                          // of the catalog
+  std::vector<std::string> read_tables;                     // by those queries
   std::vector<std::string> written_tables;                  // by INSERT INTO
   std::vector<std::pair<std::string, int64_t>> watermarks;  // table, delay in ms
 };

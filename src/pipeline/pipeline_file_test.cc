@@ -26,7 +26,7 @@ std::string ErrorOf(const std::string& yaml) { return ParsePipelineFile(yaml, "p
 TEST(PipelineFileTest, SloDocumentsFileLoadsUnchanged) {
   Result<PipelineFile> file = ParsePipelineFile(kSloDocument, "p.yaml");
   ASSERT_TRUE(file.ok()) << file.status().ToString();
-  EXPECT_EQ(file->targets.at("gold"), "main.gold.sessions_5m");
+  EXPECT_EQ(file->targets.at("gold").name, "main.gold.sessions_5m");
   EXPECT_EQ(file->slo.completeness_percent, 99.5);
   EXPECT_EQ(file->recovery.rto_minutes, 30);
 }
@@ -64,17 +64,79 @@ TEST(PipelineFileTest, SqlIsOneFileOrAListInOrder) {
   EXPECT_TRUE(ParsePipelineFile(head + "sql:\n", "p.yaml")->sql.empty());
 }
 
+TEST(PipelineFileTest, WhatYamlWouldPassOverIsRefused) {
+  const std::string head = "pipeline: x\nowner: o\n";
+  EXPECT_EQ(ErrorOf(head + "version: 1\nowner: p\n"),
+            "error[user]: key 'owner' is there twice\n  at p.yaml, line 4\n"
+            "  hint: the first one is in line 2: remove one of them");
+  const auto twice = [&](const std::string& more) {
+    return ErrorOf(head + more).find("there twice\n  at p.yaml, line 5");
+  };
+  EXPECT_NE(twice("targets:\n  a: b\n  a: c\n"), std::string::npos);
+  EXPECT_NE(twice("slo:\n  completeness_percent: 1\n  completeness_percent: 2\n"), std::string::npos);
+  EXPECT_NE(twice("watermark: {why: a, delay: 1 s,\n\n  why: b}\n"), std::string::npos);
+  EXPECT_EQ(ErrorOf(head + "---\npipeline: y\nowner: p\n"),
+            "error[user]: a second document begins in the pipeline file\n  at p.yaml, line 4\n"
+            "  hint: a file describes one pipeline: remove the '---' and what follows it");
+  EXPECT_TRUE(ParsePipelineFile("---\n" + head + "...\n", "p.yaml").ok());
+}
+
+TEST(PipelineFileTest, NoMessageNamesLineZero) {
+  const std::string head = "pipeline: x\nowner: o\n";
+  for (const std::string& yaml :
+       {std::string(), std::string("---\n---\n"), head + "slo:\n", head + "watermark:\n", head + "sources:\n",
+        head + "targets:\n", head + "recovery:\n", std::string("[x"), std::string("*x"), head + "---\n"}) {
+    EXPECT_NE(ErrorOf(yaml).find("p.yaml, line "), std::string::npos) << yaml << ErrorOf(yaml);
+    EXPECT_EQ(ErrorOf(yaml).find("line 0"), std::string::npos) << yaml << ErrorOf(yaml);
+  }
+}
+
 TEST(PipelineFileTest, QueriesAreCheckedAgainstTheFile) {
   PipelineFile file = *ParsePipelineFile(
       "pipeline: p\nowner: o\ntargets: {silver: main.silver}\nwatermark: {delay: 5 min, why: agreed}",
       "p.yaml");
-  EXPECT_EQ(CheckPipeline(file, {{"silver", "silver"}, {"silver"}, {}}).message(),
+  PipelineQueries queries{{"silver", "silver"}, {"t"}, {"t"}, {"silver"}, {}};
+  EXPECT_EQ(CheckPipeline(file, queries).message(),
             "two queries of pipeline 'p' would share the checkpoint 'silver'");
-  EXPECT_EQ(CheckPipeline(file, {{"gold"}, {"gold"}, {}}).message(),
-            "target 'main.silver' (silver) is written by no query");
-  EXPECT_EQ(CheckPipeline(file, {{"silver"}, {"silver"}, {{"t", 1000}}}).message(),
-            "table 't' has a watermark delay of 1000 ms, the pipeline file gives its reason for 300000 ms");
-  EXPECT_TRUE(CheckPipeline(file, {{"silver"}, {"silver"}, {{"t", 300000}}}).ok());
+  queries.checkpoint_names = {"silver"};
+  EXPECT_TRUE(CheckPipeline(file, queries).ok());
+  queries.written_tables = {"gold"};
+  EXPECT_EQ(CheckPipeline(file, queries).ToString(),
+            "error[user]: target 'main.silver' (silver) is written by no query\n  at p.yaml, line 3\n"
+            "  hint: add INSERT INTO `silver` to the SQL, or remove the target");
+  queries.written_tables = {"silver"};
+  queries.watermarks = {{"t", 1000}};
+  EXPECT_EQ(CheckPipeline(file, queries).ToString(),
+            "error[user]: table 't' has a watermark delay of 1000 ms, the pipeline file gives its reason for "
+            "300000 ms\n  at p.yaml, line 4\n  hint: make both the same");
+  queries.watermarks = {{"t", 300000}};
+  EXPECT_TRUE(CheckPipeline(file, queries).ok());
+}
+
+TEST(PipelineFileTest, SourcesMustBeRead) {
+  const auto check = [](const std::string& more, const PipelineQueries& queries) {
+    return CheckPipeline(*ParsePipelineFile("pipeline: p\nowner: o\n" + more, "p.yaml"), queries).ToString();
+  };
+  const PipelineQueries queries{{"q"}, {"t", "archive"}, {"t"}, {"out"}, {}};
+  EXPECT_EQ(check("sources:\n  - main.t\n  - nothere\n", queries),
+            "error[user]: source 'nothere' is read by no query\n  at p.yaml, line 5\n"
+            "  hint: write the name of a table that the SQL reads, or remove the source");
+  EXPECT_EQ(check("recovery:\n  replay_source: nothere\n", queries),
+            "error[user]: there is no table 'nothere' to replay from\n  at p.yaml, line 4\n"
+            "  hint: the SQL has t, archive");
+  EXPECT_EQ(check("sources: [t]\nrecovery: {replay_source: archive}\n", queries), "ok");
+  // Without SQL there is nothing to compare with.
+  EXPECT_EQ(check("sources: [nothere]\nrecovery: {replay_source: alsonot}\n", {}), "ok");
+}
+
+TEST(PipelineFileTest, AWatermarkThatWaitsMustSayWhy) {
+  const PipelineFile file = *ParsePipelineFile("pipeline: p\nowner: o\n", "p.yaml");
+  PipelineQueries queries{{"q"}, {"t"}, {"t"}, {"out"}, {{"t", 60'000}}};
+  EXPECT_EQ(CheckPipeline(file, queries).ToString(),
+            "error[user]: the watermark of table 't' waits 60000 ms, and the pipeline file does not say why\n"
+            "  at p.yaml\n  hint: add 'watermark: {delay: 60000 ms, why: …}'");
+  queries.watermarks = {{"t", 0}};
+  EXPECT_TRUE(CheckPipeline(file, queries).ok());
 }
 
 }  // namespace

@@ -107,9 +107,11 @@ Status Program::Check() const {
     queries.checkpoint_names.push_back(plan.query);
     for (const PlanNode& node : plan.nodes) {
       if (const auto* sink = node.as<SinkNode>()) queries.written_tables.push_back(sink->table.name);
+      if (const auto* scan = node.as<ScanNode>()) queries.read_tables.push_back(scan->table.name);
     }
   }
-  for (const std::string& name : catalog_.TableNames()) {
+  queries.tables = catalog_.TableNames();
+  for (const std::string& name : queries.tables) {
     const std::optional<int64_t> delay = WatermarkDelayMillis(*catalog_.FindTable(name));
     if (delay) queries.watermarks.emplace_back(name, *delay);
   }

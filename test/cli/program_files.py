@@ -68,6 +68,26 @@ class ProgramFiles(CliCase):
             self.assertEqual([query["sinks"] for query in said["queries"]], sinks)
             self.assertEqual(said["watermarks"], {"transactions": 300000})
 
+    def test_what_the_file_says_is_compared_with_the_sql(self):
+        self.write("p.sql", TABLES.replace("(n BIGINT) WITH ('connector' = 'datagen'", "(n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS "
+                                           "ts - INTERVAL '5' MINUTE) WITH ('connector' = 'datagen'") +
+                   "INSERT INTO gone SELECT n FROM numbers;")
+        head = "pipeline: p\nowner: me\n"
+        for more, said in (
+                ("", "the watermark of table 'numbers' waits 300000 ms, and the pipeline file does not say why"),
+                ("watermark: {delay: 5 min}\n", "'watermark' does not say why\n  at p.yaml, line 3"),
+                ("watermark: {delay: 4 min, why: x}\n", "gives its reason for 240000 ms\n  at p.yaml, line 3"),
+                ("sources:\n  - nothere\n", "source 'nothere' is read by no query\n  at p.yaml, line 4"),
+                ("recovery:\n  replay_source: alsonot\n", "there is no table 'alsonot' to replay from\n  at p.yaml, line 4"),
+                ("targets:\n  gold: nowhere\n", "target 'nowhere' (gold) is written by no query\n  at p.yaml, line 4"),
+                ("owner: you\n", "key 'owner' is there twice\n  at p.yaml, line 3"),
+                ("---\npipeline: q\nowner: you\n", "a second document begins in the pipeline file\n  at p.yaml, line 4")):
+            self.write("p.yaml", head + more)
+            for command in ("validate", "run"):
+                self.assertIn(said, self.refused(command, "p.yaml", code=3))
+        self.write("p.yaml", head + "sources: [main.numbers]\nrecovery: {replay_source: numbers}\nwatermark: {delay: 5 min, why: agreed}\n")
+        self.caudal("validate", "p.yaml")
+
     def test_explain_with_changelog_modes(self):
         plan = self.caudal("explain", NEOBANK / "pipeline.yaml", "--changelog").stdout
         for text in ("== silver+features ==", "Deduplicate", "changelogMode=[I]", "changelogMode=[I,UA"):

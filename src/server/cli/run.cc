@@ -87,7 +87,7 @@ Status CheckRunnable(const Program& program) {
   if (program.text().sql.empty()) {
     std::string targets;
     for (const auto& [layer, table] : program.text().file->targets)
-      targets += (targets.empty() ? "'" : ", '") + table + "'";
+      targets += (targets.empty() ? "'" : ", '") + table.name + "'";
     return Status::User(fmt::format("pipeline '{}' has no SQL: no query writes {}", program.text().name,
                                     targets.empty() ? "anything" : targets))
         .Hint("put the SQL beside the pipeline file, under the same name with .sql");
