@@ -246,7 +246,7 @@ TEST_F(JobTest, ASecondInstanceTakesOver) {
   EXPECT_EQ(Keys(), (std::vector<int64_t>{1, 2}));
 }
 
-// KF-34: a checkpoint that is gone must not make every commit look old.
+// A checkpoint that is gone must not make every commit look old.
 TEST_F(JobTest, AfterALostCheckpointCommitsAreSeen) {
   auto job = Start(ClicksPlan(1));
   for (int64_t i = 1; i < 6; ++i) {

@@ -404,6 +404,7 @@ class BadInput(unittest.TestCase):
         self.expect(self.caudal("run", "job2.sql", "--state", "other", "--until-idle", "500 ms"), 3, "error[user]", "job/out_rows")
 
     def test_changed_sql_on_old_state(self):
+        """KF-48: an old checkpoint under a changed query."""
         counted = ("CREATE TABLE counts (amount DECIMAL(10, 2), n BIGINT, PRIMARY KEY (amount) NOT ENFORCED) WITH ('connector' = 'jdbc', "
                    "'url' = 'jdbc:sqlite:out.db', 'table-name' = 'counts', 'caudal.create-table' = 'true');"
                    "INSERT INTO counts SELECT {key}, COUNT(*) FROM events GROUP BY {key};")
