@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/fault_point.h"
 #include "base/planted_fault.h"
@@ -235,6 +236,22 @@ Status Job::AddSink(int node, const std::string& id, const Table& table) {
   return Status();
 }
 
+// A result that comes at the end of what has no end is waited for in vain.
+Status Job::CheckBounded(const Table& table, const Source& source) const {
+  if (source.bounded() || !(plan_.batch || options_.bounded_only)) return Status();
+  if (plan_.batch) {
+    return Status::User(
+               fmt::format("querying the unbounded table '{}' in batch mode is not possible: it never "
+                           "ends",
+                           table.name))
+        .Hint("SET 'execution.runtime-mode' = 'streaming', add a LIMIT, or bound the table by its options");
+  }
+  return Status::User(
+             fmt::format("table '{}' is unbounded, and this statement commits only when its input ends",
+                         table.name))
+      .Hint("run it with `caudal run`, which commits as it goes, or bound the table by its options");
+}
+
 Status Job::MakeEndpoints() {
   endpoints_.clear();
   endpoints_.resize(fingerprints_.size());
@@ -256,6 +273,7 @@ Status Job::MakeEndpoints() {
       ASSIGN_OR_RETURN(const Table revealed, Revealed(scan->table));
       ASSIGN_OR_RETURN(endpoint.source,
                        connector->MakeSource(revealed, rows.request(), MakeConnectorContext({})));
+      RETURN_IF_ERROR(CheckBounded(scan->table, *endpoint.source));
       const std::string_view monitor = scan->table.option("source.monitor-interval");
       if (!monitor.empty()) {
         ASSIGN_OR_RETURN(interval, ParseDurationMillis(monitor));
@@ -377,6 +395,11 @@ Status Job::Wait() {
   std::unique_lock lock(mutex_);
   ended_.wait(lock, [&] { return finished_; });
   return status_;
+}
+
+bool Job::WaitFor(int64_t millis) {
+  std::unique_lock lock(mutex_);
+  return ended_.wait_for(lock, std::chrono::milliseconds(millis), [&] { return finished_; });
 }
 
 bool Job::finished() const {

@@ -36,6 +36,8 @@ class Job {
 
   // Until the job has ended: OK after a stop or the end of bounded input.
   Status Wait();
+  // The same, for so long at most; false if it has not ended.
+  bool WaitFor(int64_t millis);
   bool finished() const;
   Status status() const;  // OK while it runs
   // It has ended because a source's schema changed: plan again and start.
@@ -65,6 +67,7 @@ class Job {
   Status RestoreState();
   Result<const Connector*> FindConnector(const Table& table) const;
   ConnectorContext MakeConnectorContext(const std::string& sink_id) const;
+  Status CheckBounded(const Table& table, const Source& source) const;
   Status AddSink(int node, const std::string& id, const Table& table);
   void OnFinished(Status status, bool schema_changed);
   OperatorProgress Summarize(size_t node, const std::vector<TaskProgress>& tasks) const;

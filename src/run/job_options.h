@@ -24,7 +24,8 @@ struct JobOptions {
   std::string state_root;   // checkpoints are in <state_root>/<pipeline>/<query>; empty: ephemeral
   std::string scratch_dir;  // ephemeral: where sinks may keep an epoch's rows
   std::vector<std::string> allow_dropped;
-  int steps = 64;  // messages that a task handles in one turn; 1 with the seeded executor
+  bool bounded_only = false;  // refuse a source that never ends, in streaming mode too
+  int steps = 64;             // messages that a task handles in one turn; 1 with the seeded executor
 };
 
 struct JobSettings {

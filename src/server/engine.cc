@@ -5,9 +5,13 @@
 #include <filesystem>
 
 #include "server/connectors.h"
+#include "server/row_limit.h"
 
 namespace caudal {
 namespace {
+
+constexpr int64_t kTickMillis = 100;
+constexpr int64_t kLimitTickMillis = 5;
 
 std::string ScratchFolder() {
   std::error_code error;
@@ -43,7 +47,14 @@ JobOptions Engine::MakeJobOptions(const std::string& pipeline, const std::string
   return options;
 }
 
-Status Engine::Select(Plan plan, RowsConsumer consumer, bool* started) {
+Status Engine::Select(Plan plan, RowsConsumer consumer, const SelectOptions& ends, bool* started) {
+  const bool batch = plan.batch;
+  std::optional<RowLimit> limit = RowLimit::TakeFrom(&plan);
+  if (limit) {
+    consumer = [&limit, consumer = std::move(consumer)](const Chunk& chunk) {
+      return limit->Pass(chunk, consumer);
+    };
+  }
   const ResultConnector result(std::move(consumer));
   PlanNode sink;
   const int last = static_cast<int>(plan.nodes.size()) - 1;
@@ -62,14 +73,38 @@ Status Engine::Select(Plan plan, RowsConsumer consumer, bool* started) {
   *started = false;
   ASSIGN_OR_RETURN(const std::unique_ptr<Job> job, Job::Start(std::move(plan), options));
   *started = true;
-  return job->Wait();
+  const int64_t begin = options.env->SteadyNanos();
+  int64_t seconds = 0;
+  while (!job->WaitFor(limit ? kLimitTickMillis : kTickMillis)) {
+    const int64_t millis = (options.env->SteadyNanos() - begin) / 1'000'000;
+    const bool over = ends.deadline_millis > 0 && millis >= ends.deadline_millis;
+    const bool stopped = over || (ends.should_stop && ends.should_stop());
+    if (ends.on_second && std::exchange(seconds, millis / 1000) != millis / 1000) ends.on_second();
+    if (!stopped && !(limit && limit->reached())) continue;
+    if (stopped && batch && !limit) {
+      return Status::User(over ? "the deadline passed before the input ended"
+                               : "stopped before the input ended")
+          .Hint("a batch query has its result at the end: give it more time, or less to read");
+    }
+    job->Stop(Job::StopKind::kSavepoint);
+    return job->Wait();
+  }
+  return job->status();
 }
 
-Result<JobProgress> Engine::Insert(Plan plan, bool* started) {
-  const JobOptions options = MakeJobOptions("session", "");
+Result<JobProgress> Engine::Insert(Plan plan, const std::function<bool()>& should_stop, bool* started) {
+  JobOptions options = MakeJobOptions("session", "");
+  options.bounded_only = true;
   Result<std::unique_ptr<Job>> job = Job::Start(std::move(plan), options);
   *started = job.ok();
-  RETURN_IF_ERROR(job.ok() ? (*job)->Wait() : job.status());
+  Status status = job.ok() ? Status() : job.status();
+  while (job.ok() && !(*job)->WaitFor(kTickMillis)) {
+    if (!should_stop || !should_stop()) continue;
+    status = Status::User("stopped before the input ended: nothing was committed");
+    job = status;
+  }
+  if (job.ok()) status = (*job)->status();
+  RETURN_IF_ERROR(status);
   return (*job)->progress();
 }
 

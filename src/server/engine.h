@@ -3,6 +3,7 @@
 // One a process, made in the command that needs it; any thread. Jobs that it started must go before it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,11 +30,18 @@ class Engine {
   // For a query that is one of `pipeline`'s; `state_root` empty = nothing is remembered.
   JobOptions MakeJobOptions(const std::string& pipeline, const std::string& state_root);
 
-  // Runs a bare SELECT to its end; `consumer` gets its rows, hidden columns last. `*started`: an error came
-  // from running it, not from its tables and options.
-  Status Select(Plan plan, RowsConsumer consumer, bool* started);
+  // How a SELECT may end before its input does, and who is told that time passes.
+  struct SelectOptions {
+    int64_t deadline_millis = 0;        // 0 = none
+    std::function<bool()> should_stop;  // asked a few times a second
+    std::function<void()> on_second;    // called about once a second
+  };
+  // Runs a bare SELECT; `consumer` gets its rows, hidden columns last. A LIMIT without ORDER BY ends the
+  // read. A streaming SELECT that is stopped, or reaches its deadline, has ended well; a batch one has no
+  // result. `*started`: an error came from running it, not from its tables and options.
+  Status Select(Plan plan, RowsConsumer consumer, const SelectOptions& ends, bool* started);
   // Runs an INSERT to its end without a checkpoint; how many rows each sink took.
-  Result<JobProgress> Insert(Plan plan, bool* started);
+  Result<JobProgress> Insert(Plan plan, const std::function<bool()>& should_stop, bool* started);
 
  private:
   Options options_;

@@ -469,6 +469,50 @@ class BadInput(unittest.TestCase):
         self.expect(self.caudal("run", "job.sql", "--state", "state", "--until-idle", "500 ms"), 0)
         self.assertIn("'copies/sink/1' has changed", self.log())
 
+    # --- what never ends ---
+
+    def test_limit_ends_the_read(self):
+        endless = "CREATE TABLE g (a INT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000');"
+        result = self.caudal("sql", endless + "SELECT a FROM g LIMIT 3", timeout=20)
+        self.expect(result, 0)
+        self.assertEqual(len(result.stdout.splitlines()), 4, result.stdout)
+        generated = ("CREATE TABLE g (a INT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000', 'fields.a.kind' = 'sequence', "
+                     "'fields.a.start' = '1', 'fields.a.end' = '1000000');")
+        result = self.caudal("sql", generated + "SELECT a FROM g WHERE a % 2 = 0 LIMIT 2 OFFSET 1", timeout=20)
+        self.assertEqual(result.stdout, "a\n4\n6\n", result.stderr)
+        self.feed({"id": 1}, {"id": 2})
+        watched = "CREATE TABLE w (id INT) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json', 'source.monitor-interval' = '50 ms');"
+        result = self.caudal("sql", watched + "SELECT id FROM w LIMIT 1", timeout=20)
+        self.assertEqual(result.stdout, "id\n1\n", result.stderr)
+        self.expect(self.caudal("sql", watched + "SELECT COUNT(*) FROM w", timeout=20), 3, "unbounded table 'w' in batch mode", "'streaming'")
+
+    def test_a_batch_over_unbounded_input_is_refused(self):
+        endless = "CREATE TABLE g (a INT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000');"
+        self.expect(self.caudal("sql", endless + "SELECT COUNT(*) FROM g", timeout=20), 3, "error[user]", "unbounded table 'g' in batch mode", "hint:")
+        self.expect(self.caudal("sql", endless + "SELECT a FROM g ORDER BY a LIMIT 1", timeout=20), 3, "unbounded table 'g'")
+        target = "CREATE TABLE t (a INT) WITH ('connector' = 'blackhole');"
+        self.expect(self.caudal("sql", endless + target + "INSERT INTO t SELECT a FROM g", timeout=20), 3, "unbounded", "caudal run")
+
+    def test_a_streaming_select_shows_rows_until_its_deadline(self):
+        endless = "SET 'execution.runtime-mode' = 'streaming'; CREATE TABLE g (a INT) WITH ('connector' = 'datagen', 'rows-per-second' = '100');"
+        result = self.caudal("sql", endless + "SELECT a FROM g", "--deadline", "2 s", timeout=20)
+        self.expect(result, 0)
+        self.assertGreater(len(result.stdout.splitlines()), 50)
+        process = self.start("sql", endless + "SELECT a FROM g")
+        self.assertEqual(process.stdout.readline(), "a\n")  # long before the end
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=10), 0)
+
+    def test_idle_means_idle_whatever_the_interval(self):
+        self.feed({"id": 1, "amount": 1})
+        self.job(source=WATCH)
+        text = (self.folder / "job.sql").read_text().replace("'100 ms'", "'1 min'")
+        (self.folder / "job.sql").write_text(text)
+        begin = time.monotonic()
+        self.expect(self.caudal("run", "job.sql", "--state", "state", "--until-idle", "1 s"), 0)
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertEqual(len(self.rows()), 1)
+
     # --- the disk, and a crash ---
 
     def test_disk_that_refuses_for_a_while(self):

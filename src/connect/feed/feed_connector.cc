@@ -136,7 +136,7 @@ class FeedSource : public Source {
         splits_(splits),
         schema_(std::move(schema)),
         fields_(std::move(fields)) {}
-  bool bounded() const override { return false; }
+  bool bounded() const override { return true; }  // a feed ends, in batch mode too
   std::unique_ptr<SplitEnumerator> MakeEnumerator() override {
     return std::make_unique<FeedEnumerator>(splits_);
   }

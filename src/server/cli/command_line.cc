@@ -172,6 +172,7 @@ void AddSql(CLI::App& app, Action* action) {
   auto command = std::make_shared<SqlCommand>();
   sql->add_option("statement", command->statement, "the SQL, a file *.sql, or - for standard input");
   sql->add_option("--ops", command->ops, "state folder whose ops.* tables may be read");
+  sql->add_option("--deadline", command->deadline, "end each SELECT after so long, e.g. '10 s'");
   sql->callback(
       [command, action] { *action = [command](Console& console) { return RunSql(*command, console); }; });
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
 
+#include "api/connector.h"
 #include "fs/file_system.h"
 #include "server/cli/console/script_runner.h"
 #include "server/connectors.h"
@@ -34,9 +37,26 @@ Result<std::string> ReadScript(const std::string& statement) {
   return statement;
 }
 
+// Ctrl-C ends a SELECT and shows what it has; a second one ends the program.
+volatile std::sig_atomic_t interrupted = 0;
+
+void CatchInterrupt() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+}
+
 }  // namespace
 
 int RunSql(const SqlCommand& command, Console& console) {
+  Engine::SelectOptions ends;
+  ends.should_stop = [] { return interrupted != 0; };
+  if (!command.deadline.empty()) {
+    const Result<int64_t> deadline = ParseDurationMillis(command.deadline);
+    if (!deadline.ok()) return console.Fail(deadline.status().At("--deadline"), ExitCode::kUsage);
+    ends.deadline_millis = std::max<int64_t>(*deadline, 1);
+  }
   if (command.statement.empty() && isatty(STDIN_FILENO) != 0) {
     return console.Fail(Status::User("there is no statement").Hint("caudal sql \"SELECT …\""),
                         ExitCode::kUsage);
@@ -50,7 +70,8 @@ int RunSql(const SqlCommand& command, Console& console) {
   sql::Session session(&catalog);
   const Result<std::vector<sql::Outcome>> outcomes = session.Execute(*script);
   if (!outcomes.ok()) return console.Fail(outcomes.status(), RefusalCode(outcomes.status()));
-  ScriptRunner runner(&console);
+  CatchInterrupt();
+  ScriptRunner runner(&console, std::move(ends));
   for (const sql::Outcome& outcome : *outcomes) {
     status = runner.Run(outcome);
     if (!status.ok()) return console.Fail(status, runner.CodeOf(status));

@@ -9,6 +9,7 @@ namespace caudal {
 
 struct SqlCommand {
   std::string statement;  // the text, a script file, or "-" for standard input
+  std::string deadline;   // how long each SELECT may take; empty = as long as it likes
   std::string ops;        // state folder whose ops.* tables the statement may read
 };
 

@@ -47,6 +47,7 @@ std::string DrawTable(const std::vector<std::vector<std::string>>& rows) {
 }
 
 Status RowPrinter::Add(const Chunk& chunk) {
+  const std::lock_guard lock(mutex_);
   RETURN_IF_ERROR(text_.Load(chunk));
   std::string out;
   if (!console_->json && !console_->out_is_terminal()) Header(&out);
@@ -91,7 +92,14 @@ void RowPrinter::DrawTable() {
   held_.clear();
 }
 
+void RowPrinter::Flush() {
+  const std::lock_guard lock(mutex_);
+  if (!held_.empty()) DrawTable();
+  const Status flushed = console_->Flush();  // the command's end tells of it
+}
+
 void RowPrinter::Finish() {
+  const std::lock_guard lock(mutex_);
   if (console_->json) return;
   std::string out;
   if (!console_->out_is_terminal()) {

@@ -4,6 +4,7 @@
 // One a result. Add may be called from any thread, one at a time.
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ class RowPrinter {
       : text_(std::move(text)), changes_(changes), console_(console) {}
 
   Status Add(const Chunk& chunk);
+  // Shows what is held back so far; any thread.
+  void Flush();
   // Prints what is held back. Once, after the last Add.
   void Finish();
   int64_t rows() const { return rows_; }
@@ -27,6 +30,7 @@ class RowPrinter {
   void Header(std::string* out);
   void DrawTable();
 
+  std::mutex mutex_;
   RowText text_;
   bool changes_;
   Console* console_;

@@ -51,14 +51,16 @@ Status ScriptRunner::Run(const sql::SelectQuery& query) {
   ASSIGN_OR_RETURN(RowText text,
                    RowText::Make(ResultTable(last.schema).schema(), EvaluatorOptionsOf(query.plan.settings)));
   RowPrinter printer(std::move(text), !last.kinds.insert_only(), console_);
+  Engine::SelectOptions ends = ends_;
+  if (!query.plan.batch) ends.on_second = [&printer] { printer.Flush(); };
   RETURN_IF_ERROR(engine().Select(
-      query.plan, [&printer](const Chunk& chunk) { return printer.Add(chunk); }, &started_));
+      query.plan, [&printer](const Chunk& chunk) { return printer.Add(chunk); }, ends, &started_));
   printer.Finish();
   return Status();
 }
 
 Status ScriptRunner::Run(const sql::InsertQuery& query) {
-  ASSIGN_OR_RETURN(const JobProgress progress, engine().Insert(query.plan, &started_));
+  ASSIGN_OR_RETURN(const JobProgress progress, engine().Insert(query.plan, ends_.should_stop, &started_));
   for (const OperatorProgress& node : progress.operators) {
     if (node.label != "Sink" || node.rows_in.empty()) continue;
     if (console_->json) {

@@ -13,7 +13,8 @@ namespace caudal {
 
 class ScriptRunner {
  public:
-  explicit ScriptRunner(Console* console) : console_(console) {}
+  // `ends`: how a SELECT may end early.
+  ScriptRunner(Console* console, Engine::SelectOptions ends) : console_(console), ends_(std::move(ends)) {}
 
   Status Run(const sql::Outcome& outcome);
   // What the error that Run gave last tells the shell.
@@ -27,6 +28,7 @@ class ScriptRunner {
   Engine& engine();
 
   Console* console_;
+  Engine::SelectOptions ends_;
   std::optional<Engine> engine_;
   bool started_ = false;  // the statement at hand was running
 };
