@@ -450,6 +450,10 @@ void Coordinator::OnCommitted() {
     progress_.recent.push_back(std::move(sample));
     if (progress_.recent.size() > kRecentEpochs) progress_.recent.erase(progress_.recent.begin());
     progress_.nodes = landing.nodes;
+    for (const PendingCommit::Target& target : landing.commit.targets) {
+      int64_t& bytes = progress_.bytes_written[target.id];
+      for (const Committable& one : target.committables) bytes += one.bytes;
+    }
   }
   if (over_budget_) ++over_budget_epochs_;
   if (landing.last) return Finish(Status());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ struct CheckpointProgress {
   int64_t committed = 0;
   int64_t abandoned = 0;
   Status last_failure;  // why the last epoch was abandoned or its commit repeated; OK after a success
-  std::vector<EpochSample> recent;  // oldest first, at most 256
-  std::vector<NodeState> nodes;     // counters as of the last manifest, since the query began
+  std::vector<EpochSample> recent;               // oldest first, at most 256
+  std::vector<NodeState> nodes;                  // counters as of the last manifest, since the query began
+  std::map<std::string, int64_t> bytes_written;  // by sink, in epochs that this process made visible
 };
 
 // One plan node, its tasks together.

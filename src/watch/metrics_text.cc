@@ -72,6 +72,15 @@ void AddOperators(const std::vector<JobProgress>& jobs, std::string* out) {
        [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
          if (node.label == "Scan") metric.Add(labels, node.ignored_values);
        });
+  {
+    Metric written(out, "caudal_bytes_written_total", "counter", "Bytes that a sink made visible.");
+    for (const JobProgress& job : jobs) {
+      for (const OperatorProgress& node : job.operators) {
+        const auto bytes = job.checkpoints.bytes_written.find(node.id);
+        if (bytes != job.checkpoints.bytes_written.end()) written.Add(Labels(job, node), bytes->second);
+      }
+    }
+  }
   each({out, "caudal_busy_ratio", "gauge", "Share of its tasks' time that the operator worked."},
        [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
          metric.Add(labels, node.busy);

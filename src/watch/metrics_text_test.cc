@@ -34,7 +34,11 @@ JobProgress Job() {
   dedup.state_bytes = 5600;
   JobProgress job;
   job.query = "p/q";
-  job.operators = {Scan(), dedup};
+  OperatorProgress sink;
+  sink.id = "silver";
+  sink.label = "Sink";
+  job.operators = {Scan(), dedup, sink};
+  job.checkpoints.bytes_written = {{"silver", 4711}};
   job.checkpoints.last = {2, 17};
   job.checkpoints.committed = 5;
   job.checkpoints.abandoned = 1;
@@ -51,6 +55,7 @@ TEST(MetricsTextTest, SaysWhatPartNineNames) {
            "caudal_rows_out_total" + scan + " 90",
            "caudal_rows_in_total" + dedup + " 90",
            "caudal_bytes_read_total" + scan + " 12345",
+           std::string("caudal_bytes_written_total{query=\"p/q\",operator=\"silver\",kind=\"Sink\"} 4711"),
            "caudal_backlog_rows" + scan + " 700",
            "caudal_backlog_bytes" + scan + " 4096",
            "caudal_backlog_files" + scan + " 3",

@@ -56,9 +56,11 @@ class OpsRecorderTest : public ::testing::Test {
     dedup.rows_in = {rows};
     dedup.rows_out = rows;
     sink.id = "out";
+    sink.label = "Sink";
     sink.rows_in = {rows};
     sink.fates = {{"published", "", rows}};
     job.checkpoints.nodes = {source, dedup, sink};
+    job.checkpoints.bytes_written = {{"out", 50 * rows}};
     return job;
   }
 
@@ -106,6 +108,7 @@ TEST_F(OpsRecorderTest, SparksNamesAndTheSourcesPositions) {
   EXPECT_THAT(json, HasSubstr(R"("timestamp":"2026-03-01T12:34:56.789Z","batchId":3,"numInputRows":100)"));
   EXPECT_THAT(json, HasSubstr(R"("eventTime":{"watermark":"2026-03-01T12:33:20.000Z"})"));
   EXPECT_THAT(json, HasSubstr(R"("endOffset":{"0":{"file":"a.ndjson","offset":12}})"));
+  EXPECT_THAT(json, HasSubstr(R"("sinks":[{"description":"out","numOutputRows":100,"bytesWritten":5000}])"));
   EXPECT_THAT(Query("SELECT source_offsets FROM streaming_progress"),
               ElementsAre(R"({"clicks":{"0":{"file":"a.ndjson","offset":12}}})"));
 }

@@ -35,6 +35,22 @@ Json Sources(const JobProgress& progress) {
   return sources;
 }
 
+// As of the last epoch, since the query began; bytes since the process did.
+Json Sinks(const JobProgress& progress) {
+  Json sinks = Json::array();
+  const CheckpointProgress& checkpoints = progress.checkpoints;
+  for (const NodeState& node : checkpoints.nodes) {
+    if (node.label != "Sink") continue;
+    int64_t rows = 0;
+    for (const int64_t in : node.rows_in) rows += in;
+    const auto bytes = checkpoints.bytes_written.find(node.id);
+    sinks.push_back({{"description", node.id},
+                     {"numOutputRows", rows},
+                     {"bytesWritten", bytes == checkpoints.bytes_written.end() ? 0 : bytes->second}});
+  }
+  return sinks;
+}
+
 Json StateOperators(const JobProgress& progress) {
   Json states = Json::array();
   for (const OperatorProgress& node : progress.operators) {
@@ -70,7 +86,8 @@ std::string ProgressJson(const JobProgress& progress, const Batch& batch) {
                {"durationMs", Json::object()},
                {"eventTime", EventTime(progress)},
                {"stateOperators", StateOperators(progress)},
-               {"sources", Sources(progress)}};
+               {"sources", Sources(progress)},
+               {"sinks", Sinks(progress)}};
   if (batch.millis >= 0) json["durationMs"]["triggerExecution"] = batch.millis;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
