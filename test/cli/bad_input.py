@@ -460,7 +460,8 @@ class BadInput(unittest.TestCase):
 
         self.assertEqual(diff(), (0, []))
         self.assertEqual(diff(copied="id < 100 AND id >= 0"), (0, []))
-        self.assertEqual(diff(bucket="id % 7"), (3, [("counts", "changed")]))
+        # The operator's state, and what the sink gets from it.
+        self.assertEqual(diff(bucket="id % 7"), (3, [("counts", "changed"), ("counts", "changed, stateless")]))
         self.expect(self.caudal("run", "job.sql", "--state", "state", "--until-idle", "500 ms"), 3, "error[user]", "hint:")
         self.assertEqual(diff(chosen="id >= 50"), (3, [("counts", "changed")]))
         stateless = [(query, "changed, stateless") for query in ("copies", "counts")]
