@@ -6,6 +6,7 @@
 #include "data/text/number_text.h"
 #include "expr/aggregates/accumulator.h"
 #include "expr/aggregates/bind.h"
+#include "expr/integer_of_double.h"
 #include "expr/physical_dispatch.h"
 #include "expr/type_rules.h"
 
@@ -89,13 +90,13 @@ class Spread : public PlainAggregator<Moments> {
   void AppendNumber(double value, ColumnBuilder* out) const {
     switch (result_.id()) {
       case TypeId::kTinyInt:
-        return out->Append(static_cast<int8_t>(value));
+        return out->Append(IntegerOfDouble<int8_t>(value));
       case TypeId::kSmallInt:
-        return out->Append(static_cast<int16_t>(value));
+        return out->Append(IntegerOfDouble<int16_t>(value));
       case TypeId::kInt:
-        return out->Append(static_cast<int32_t>(value));
+        return out->Append(IntegerOfDouble<int32_t>(value));
       case TypeId::kBigInt:
-        return out->Append(static_cast<int64_t>(value));
+        return out->Append(IntegerOfDouble<int64_t>(value));
       case TypeId::kFloat:
         return out->Append(static_cast<float>(value));
       case TypeId::kDouble:

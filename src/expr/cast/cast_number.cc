@@ -1,32 +1,19 @@
 // Casts between numbers, and of BOOLEAN: Java's narrowing for integers and doubles, NULL for a decimal that
 // does not fit.
 #include <cmath>
-#include <limits>
 
 #include "data/text/number_text.h"
 #include "expr/cast/cast.h"
+#include "expr/integer_of_double.h"
 #include "expr/physical_dispatch.h"
 
 namespace caudal {
 namespace {
 
-// Java's (int) or (long) of a double: NaN is 0, what is beyond the range its end.
-template <typename To>
-To SaturatedFloor(double value) {
-  if (std::isnan(value)) return 0;
-  if (value >= static_cast<double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
-  if (value <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-  return static_cast<To>(value);
-}
-
 template <typename From, typename To>
 To ConvertNumber(From value) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    if constexpr (sizeof(To) < 8) {
-      return static_cast<To>(SaturatedFloor<int32_t>(value));
-    } else {
-      return SaturatedFloor<int64_t>(value);
-    }
+    return IntegerOfDouble<To>(static_cast<double>(value));
   } else {
     return static_cast<To>(value);
   }
