@@ -107,15 +107,31 @@ ColumnPtr FieldOfRowKernel(KernelCall& call) {
   return BuildRows(call, [&](int32_t, ColumnBuilder* out) { out->AppendFrom(*field, 0); });
 }
 
+// Whether a key of this type can be looked up among keys of the other: never a number among texts.
+bool IsKeyOf(const Type& key, const Type& keys) {
+  if (key.id() == TypeId::kNull || key.id() == keys.id()) return true;
+  return (key.is_string() && keys.is_string()) || (key.is_numeric() && keys.is_numeric());
+}
+
 // ITEM(array, index from 1) and ITEM(map, key); NULL when there is none.
-Result<Signature> ResolveItem(std::span<const Type> args, std::span<const Value* const>) {
+Result<Signature> ResolveItem(std::span<const Type> args, std::span<const Value* const> literals) {
   RETURN_IF_ERROR(ExpectCount(args.size(), 2, 2));
   if (args[0].id() == TypeId::kArray) {
     if (!args[1].is_integer()) return WrongArgument(1, args[1], "an integer");
+    const int64_t* index = literals[1] == nullptr ? nullptr : std::get_if<int64_t>(&literals[1]->data);
+    if (index != nullptr && *index < 1) {
+      return Status::User(
+          fmt::format("the elements of an ARRAY are numbered from 1, there is no {}", *index));
+    }
     return Signature{args[0].children()[0].type.WithNullable(true),
                      {args[0], Type(TypeId::kBigInt, args[1].nullable())}};
   }
   if (args[0].id() != TypeId::kMap) return WrongArgument(0, args[0], "an ARRAY or a MAP");
+  const Type& keys = args[0].children()[0].type;
+  if (!IsKeyOf(args[1], keys)) {
+    return WrongArgument(1, args[1],
+                         fmt::format("a key like the map's, {}", keys.WithNullable(true).ToString()));
+  }
   return Signature{args[0].children()[1].type.WithNullable(true),
                    {args[0], args[0].children()[0].type.WithNullable(args[1].nullable())}};
 }
@@ -188,8 +204,11 @@ ColumnPtr SplitKernel(KernelCall& call) {
   const TextView texts(*call.args[0]);
   const TextView separators(*call.args[1]);
   return BuildRows(call, [&](int32_t row, ColumnBuilder* out) {
-    ForEachPart(texts[row].view(), separators[row].view(),
-                [&](std::string_view part) { out->child(0).AppendString(part); });
+    // Nothing has no part, not one empty part.
+    if (!texts[row].view().empty()) {
+      ForEachPart(texts[row].view(), separators[row].view(),
+                  [&](std::string_view part) { out->child(0).AppendString(part); });
+    }
     out->AppendList();
   });
 }
