@@ -215,7 +215,8 @@ Status Player::OnQuery(const TestBlock& block) {
   for (const TextChange& change : changes) lines.push_back(change.row());
   if (block.has("rowsort")) std::sort(lines.begin(), lines.end());
   std::vector<std::string> expected = *block.expected;
-  if (block.has("rowsort")) std::sort(expected.begin() + (block.has("types") ? 1 : 0), expected.end());
+  const auto rows = expected.begin() + (block.has("types") && !expected.empty() ? 1 : 0);
+  if (block.has("rowsort")) std::sort(rows, expected.end());
   if (block.has("types")) {
     std::string types;
     for (const Field& field : pipeline.schema.fields)

@@ -32,7 +32,8 @@ double PowerOf(double base, double exponent) {
 double SquareRoot(double value) { return std::pow(value, 0.5); }
 double Cotangent(double value) { return 1.0 / std::tan(value); }
 double ToDegrees(double value) { return value * (180.0 / std::numbers::pi); }
-double ToRadians(double value) { return value / 180.0 * std::numbers::pi; }
+// Java multiplies by the nearest double, which rounds unlike a division.
+double ToRadians(double value) { return value * 0.017453292519943295; }
 // Java divides two natural logarithms here.
 double LogOfBase(double base, double value) { return std::log(value) / std::log(base); }
 double LogBaseTwo(double value) { return std::log(value) / std::log(2.0); }

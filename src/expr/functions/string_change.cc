@@ -285,11 +285,17 @@ bool AllLetters(std::string_view text) {
   return true;
 }
 bool AllDigits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (text.empty()) return false;
+  while (!text.empty()) {
+    if (!IsDigit(TakeCharacter(&text))) return false;
+  }
+  return true;
 }
+// Of other scripts whole numbers only, as Java reads them.
 bool IsNumberText(std::string_view text) {
   double value = 0;
-  return ParseDouble(text, &value);
+  if (ParseDouble(text, &value)) return true;
+  return AllDigits(text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0));
 }
 
 constexpr std::string_view kFamilyText = "string";

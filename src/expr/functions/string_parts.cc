@@ -160,6 +160,16 @@ bool IsLetter(char32_t character) {
   return UnicodeLocale() != nullptr && iswalpha_l(static_cast<wint_t>(character), UnicodeLocale()) != 0;
 }
 
+bool IsDigit(char32_t character) {
+  // The zeros of the scripts, ascending; nine digits follow each.
+  static constexpr char16_t kZeros[] = {
+      0x30,   0x660,  0x6f0,  0x7c0,  0x966,  0x9e6,  0xa66,  0xae6,  0xb66,  0xbe6,  0xc66,  0xce6,  0xd66,
+      0xde6,  0xe50,  0xed0,  0xf20,  0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50,
+      0x1bb0, 0x1c40, 0x1c50, 0xa620, 0xa8d0, 0xa900, 0xa9d0, 0xa9f0, 0xaa50, 0xabf0, 0xff10};
+  const auto above = std::upper_bound(std::begin(kZeros), std::end(kZeros), character);
+  return above != std::begin(kZeros) && character - above[-1] < 10;
+}
+
 void AppendReplaced(std::string_view text, std::string_view from, std::string_view to, std::string* out) {
   if (from.empty()) {  // Java puts `to` around every character
     *out += to;

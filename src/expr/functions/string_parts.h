@@ -23,6 +23,8 @@ void AppendLower(std::string_view text, std::string* out);
 // Each run of ASCII letters and digits with a capital; other characters part words and stay.
 void AppendInitCap(std::string_view text, std::string* out);
 bool IsLetter(char32_t character);
+// A decimal digit of any script in Unicode's first plane, as Java's Character.isDigit(char).
+bool IsDigit(char32_t character);
 
 void AppendReplaced(std::string_view text, std::string_view from, std::string_view to, std::string* out);
 void AppendTranslated(std::string_view text, std::string_view from, std::string_view to, std::string* out);
