@@ -28,12 +28,16 @@ struct Split {
 // Where to go on, as JSON text: names its origin, resumes exactly after the last chunk.
 using Position = std::string;
 
+// Hidden column with SourceRows::file, where the dead-letter table shows it.
+inline constexpr std::string_view kFileColumn = "$file";
+
 // A record that could not be decoded.
 struct RejectedRecord {
   int64_t offset = 0;
   std::string raw;
   std::string error_class;  // "malformed"
   std::string message;
+  std::string file = {};  // that `offset` counts in; empty: the split as a whole
 };
 
 // What one poll read, all from the reader's split.
@@ -43,6 +47,8 @@ struct SourceRows {
   ColumnPtr arrival;           // BIGINT ms a row: when the record reached the source; null = unknown
   int64_t bytes = 0;           // read from outside
   int64_t ignored_values = 0;  // that could not be read and, as an option says, became NULL
+  std::string file = {};       // that all rows are of, and offsets count in; empty: no source of files
+  std::vector<std::string> warnings = {};  // for people, each once: what is odd but stops nothing
 };
 struct NothingYet {};
 struct Finished {};  // the split has ended for good

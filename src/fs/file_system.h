@@ -23,7 +23,9 @@ struct FileInfo {
   int64_t modified_micros = 0;  // wall clock
   uint64_t identity = 0;        // differs when a file was replaced under the same name (inode); 0 = unknown
   bool is_directory = false;
-  int64_t changed_micros = 0;  // when it was last written, renamed or re-owned; 0 = unknown
+  int64_t changed_micros = 0;        // when it was last written, renamed or re-owned; 0 = unknown
+  uint64_t device = 0;               // what `identity` counts in; 0 = unknown
+  std::string_view unreadable = {};  // what it is, if neither file nor folder: "a pipe", "a link to nothing"
 };
 
 // Written once, from start to end, by one thread at a time. Dropping it unclosed leaves a file that
@@ -53,6 +55,7 @@ class FileSystem {
   virtual Result<std::unique_ptr<WritableFile>> Create(const std::string& path) = 0;  // truncates
   // Whole file, durable, only if there is none: false (and nothing written) when the name is taken. Atomic.
   virtual Result<bool> CreateIfAbsent(const std::string& path, std::string_view bytes) = 0;
+  // Refuses what is no file without waiting for it: a pipe would give nothing until someone writes.
   virtual Result<std::unique_ptr<RandomAccessFile>> Open(const std::string& path) = 0;
   virtual Result<std::string> ReadAll(const std::string& path) = 0;
   // Atomic; replaces. Durable (the folder is synced) on return.

@@ -1,6 +1,7 @@
 #include "fs/local_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -131,8 +132,17 @@ Result<std::unique_ptr<WritableFile>> CreateLocalFile(const std::string& path) {
   return std::unique_ptr<WritableFile>(new LocalWritableFile(fd, path));
 }
 
+std::string_view WhyNoFile(const struct stat& info) {
+  if (S_ISREG(info.st_mode)) return {};
+  if (S_ISDIR(info.st_mode)) return "a folder";
+  if (S_ISFIFO(info.st_mode)) return "a pipe";
+  if (S_ISSOCK(info.st_mode)) return "a socket";
+  return "a device";
+}
+
 Result<std::unique_ptr<RandomAccessFile>> OpenLocalFile(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Opening a pipe would wait for who writes to it.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return LocalError("open", path, errno);
   struct stat info;
   if (fstat(fd, &info) != 0) {
@@ -143,6 +153,10 @@ Result<std::unique_ptr<RandomAccessFile>> OpenLocalFile(const std::string& path)
   if (S_ISDIR(info.st_mode)) {
     close(fd);
     return LocalError("read", path, EISDIR);
+  }
+  if (const std::string_view what = WhyNoFile(info); !what.empty()) {
+    close(fd);
+    return Status::User(fmt::format("cannot read '{}': it is {}, not a file", path, what));
   }
   return std::unique_ptr<RandomAccessFile>(
       new LocalRandomAccessFile(fd, path, static_cast<int64_t>(info.st_size)));

@@ -31,7 +31,19 @@ FileInfo Describe(std::string path, const struct stat& info) {
   file.modified_micros = Micros(info.st_mtim);
   file.changed_micros = Micros(info.st_ctim);
   file.identity = static_cast<uint64_t>(info.st_ino);
+  file.device = static_cast<uint64_t>(info.st_dev);
   file.is_directory = S_ISDIR(info.st_mode);
+  if (!file.is_directory) file.unreadable = WhyNoFile(info);
+  return file;
+}
+
+// An entry that leads nowhere.
+FileInfo DescribeBroken(std::string path, int error) {
+  FileInfo file;
+  file.path = std::move(path);
+  file.unreadable = error == ENOENT  ? "a link to nothing"
+                    : error == ELOOP ? "a link that leads in a circle"
+                                     : "a link that cannot be followed";
   return file;
 }
 
@@ -157,9 +169,14 @@ Result<std::vector<FileInfo>> LocalFileSystem::List(const std::string& path) {
     const std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
     struct stat info;
+    if (fstatat(dirfd(folder), entry->d_name, &info, 0) == 0) {
+      files.push_back(Describe(prefix + name, info));
+      continue;
+    }
+    const int error = errno;
     // A file that went away meanwhile is not there.
-    if (fstatat(dirfd(folder), entry->d_name, &info, 0) != 0) continue;
-    files.push_back(Describe(prefix + name, info));
+    if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    files.push_back(DescribeBroken(prefix + name, error));
   }
   closedir(folder);
   std::sort(files.begin(), files.end(), [](const FileInfo& a, const FileInfo& b) { return a.path < b.path; });

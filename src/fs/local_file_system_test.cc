@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 #include <thread>
 
 #include "base/fault_point.h"
@@ -77,6 +78,28 @@ TEST_F(LocalFileSystemTest, RenameReplacesAndListSorts) {
   ASSERT_TRUE(files_->Rename(Path("b"), Path("a")).ok());
   EXPECT_EQ(*files_->ReadAll(Path("a")), "1");
   EXPECT_EQ(files_->List(Path("nothing"))->size(), 0u);
+}
+
+TEST_F(LocalFileSystemTest, WhatIsNoFileIsNamedAndNotWaitedFor) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0644), 0);
+  ASSERT_EQ(symlink("nothing", Path("dangling").c_str()), 0);
+  ASSERT_EQ(symlink("circle", Path("circle").c_str()), 0);
+  ASSERT_TRUE(*files_->CreateIfAbsent(Path("file"), "1"));
+  ASSERT_EQ(symlink("file", Path("link").c_str()), 0);
+  std::map<std::string, std::string> found;
+  const auto listed = files_->List(folder_);
+  for (const FileInfo& entry : *listed) found[entry.path.substr(folder_.size() + 1)] = entry.unreadable;
+  EXPECT_EQ(found, (std::map<std::string, std::string>{{"circle", "a link that leads in a circle"},
+                                                       {"dangling", "a link to nothing"},
+                                                       {"file", ""},
+                                                       {"link", ""},
+                                                       {"pipe", "a pipe"}}));
+  EXPECT_EQ(files_->Stat(Path("pipe"))->unreadable, "a pipe");
+  EXPECT_EQ(files_->Open(Path("pipe")).status().message(),
+            "cannot read '" + Path("pipe") + "': it is a pipe, not a file");
+  EXPECT_EQ(files_->Open("/dev/null").status().message(),
+            "cannot read '/dev/null': it is a device, not a file");
+  EXPECT_EQ(*files_->ReadAll(Path("link")), "1");
 }
 
 TEST_F(LocalFileSystemTest, ErrorsNameThePathAndWhatToDo) {

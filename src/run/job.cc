@@ -35,6 +35,25 @@ Result<Table> Revealed(Table table) {
   return table;
 }
 
+// By node, and one more for the dead-letter sink: the name of the one table that all its rows were read from.
+std::vector<std::string> SourcesOf(const Plan& plan) {
+  std::vector<std::string> sources;
+  for (const PlanNode& node : plan.nodes) {
+    std::string source;
+    if (const ScanNode* scan = node.as<ScanNode>()) source = scan->table.name;
+    bool first = true;
+    for (const PlanInput& input : node.inputs) {
+      const size_t at = static_cast<size_t>(input.node);
+      const std::string from = at < sources.size() ? sources[at] : std::string();
+      source = first || source == from ? from : std::string();
+      first = false;
+    }
+    sources.push_back(std::move(source));
+  }
+  sources.emplace_back();
+  return sources;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Job>> Job::Start(Plan plan, const JobOptions& options) {
@@ -88,6 +107,7 @@ Status Job::Prepare() {
   context_.budget = budget_.get();
   context_.evaluator = settings_.evaluator;
   context_.dead_letter = dead_letter_ ? &*dead_letter_ : nullptr;
+  context_.source_of = SourcesOf(plan_);
   context_.query = query_;
   TaskGraph::Options graph_options;
   graph_options.lane_bytes = settings_.lane_bytes;
@@ -477,6 +497,7 @@ OperatorProgress Job::Summarize(size_t node, const std::vector<TaskProgress>& ta
       sum.state_bytes += part.state_bytes;
       sum.bytes_read += part.bytes_read;
       sum.ignored_values += part.ignored_values;
+      sum.warnings.insert(sum.warnings.end(), part.warnings.begin(), part.warnings.end());
       auto add = [](int64_t value, int64_t* into) {
         if (value >= 0) *into = std::max<int64_t>(*into, 0) + value;
       };

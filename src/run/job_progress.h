@@ -50,7 +50,8 @@ struct OperatorProgress {
   int64_t state_rows = 0;
   int64_t state_bytes = 0;
   int64_t bytes_read = 0;
-  int64_t ignored_values = 0;  // that could not be read and, as an option says, became NULL
+  int64_t ignored_values = 0;         // that could not be read and, as an option says, became NULL
+  std::vector<std::string> warnings;  // of this run, each once: what is odd but stops nothing
   Backlog backlog;
   // The sinks whose rows pass through this node, by id: fates here are fates of each sink's path.
   std::vector<std::string> sinks;

@@ -113,14 +113,15 @@ TEST_F(JobTest, BadRowsGoToTheDeadLetters) {
   Table dead;
   dead.name = "dead";
   dead.columns = {DeclaredColumn("error_class", Type::String()),
-                  DeclaredColumn("offset", Type(TypeId::kBigInt))};
+                  DeclaredColumn("offset", Type(TypeId::kBigInt)), DeclaredColumn("source", Type::String()),
+                  DeclaredColumn("file", Type::String())};
   dead.options = {{"connector", "collect"}};
   plan.dead_letter = DeadLetter{dead};
   auto job = Start(plan);
   Feed(1, 5000);
   Feed(-1, 2000);
   FeedRow malformed;
-  malformed.malformed = RejectedRecord{0, "{", "malformed", "unexpected end"};
+  malformed.malformed = RejectedRecord{0, "{", "malformed", "unexpected end", "/in/a.json"};
   feeds_.Get("clicks")->Push(0, malformed);
   Feed(2, 4000);  // late
   Checkpoint(*job);
@@ -128,6 +129,9 @@ TEST_F(JobTest, BadRowsGoToTheDeadLetters) {
   std::vector<std::string> classes;
   for (const Change& change : collected_.Get("dead")->Committed()) {
     classes.push_back(std::get<std::string>(change.values[0].data));
+    // Where it comes from is known of all, also of what an operator rejects.
+    EXPECT_EQ(change.values[2], Value(std::string("clicks")));
+    EXPECT_EQ(change.values[3], classes.back() == "malformed" ? Value(std::string("/in/a.json")) : Value());
   }
   EXPECT_THAT(classes, ::testing::UnorderedElementsAre("contract", "malformed", "late"));
 }

@@ -15,6 +15,7 @@ constexpr int64_t kFirstPollBackoff = kPollNanosPerMilli;
 constexpr int64_t kLongestPollBackoff = 10 * kPollNanosPerMilli;
 constexpr int64_t kBudgetPause = 20 * kPollNanosPerMilli;
 
+constexpr size_t kMaxWarnings = 100;
 constexpr std::string_view kKeepAside = "set 'caudal.errors' = 'dead-letter' to keep such rows aside";
 
 }  // namespace
@@ -196,6 +197,9 @@ Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
   epoch_rows_ += count;
   bytes_read_ += rows.bytes;
   ignored_values_ += rows.ignored_values;
+  for (std::string& warning : rows.warnings) {
+    if (warnings_.size() < kMaxWarnings) warnings_.push_back(std::move(warning));
+  }
   const int64_t wall = job_->env->NowMillis();
   if (count > 0) {
     int64_t arrival = wall;
@@ -325,6 +329,7 @@ NodeProgress SourceTask::progress() const {
   NodeProgress progress = TaskNode::progress();
   progress.bytes_read = bytes_read_;
   progress.ignored_values = ignored_values_;
+  progress.warnings = warnings_;
   Backlog total;
   auto add = [](int64_t& sum, int64_t value) {
     if (value >= 0) sum = std::max<int64_t>(sum, 0) + value;

@@ -102,6 +102,7 @@ class SourceTask : public TaskNode {
   int64_t rows_read_ = 0;
   int64_t bytes_read_ = 0;
   int64_t ignored_values_ = 0;
+  std::vector<std::string> warnings_;
   int64_t epoch_rows_ = 0;
   bool epoch_requested_ = false;
   Status contract_;  // set by a reject under kFail

@@ -149,7 +149,8 @@ void TaskNode::RejectRows(const Chunk& chunk, const Schema& schema, const Reject
   }
   *fates_.Get(rejection.fate, rejection.name) += chunk.size();
   if (dead_letter_ == nullptr) return;
-  const Chunk rows = job_->dead_letter->FromRows(chunk, schema, rejection, id_, job_->env->NowMillis());
+  const Chunk rows = job_->dead_letter->FromRows(
+      chunk, schema, rejection, job_->source_of[static_cast<size_t>(node_)], id_, job_->env->NowMillis());
   dead_letter_->rows += rows.size();
   dead_letter_->Send(rows);
 }

@@ -27,6 +27,7 @@ struct JobContext {
   MemoryBudget* budget = nullptr;
   EvaluatorOptions evaluator;
   const DeadLetterTable* dead_letter = nullptr;  // null: rejected rows are only counted
+  std::vector<std::string> source_of;  // by node: the table that all its rows were read from; empty = several
   std::string query;
 };
 
@@ -43,9 +44,10 @@ struct NodeProgress {
   int64_t longest_step_cpu_nanos = 0;  // of the thread alone
   int64_t state_rows = 0;
   int64_t state_bytes = 0;
-  int64_t bytes_read = 0;      // sources
-  int64_t ignored_values = 0;  // sources
-  Backlog backlog;             // sources
+  int64_t bytes_read = 0;             // sources
+  int64_t ignored_values = 0;         // sources
+  Backlog backlog;                    // sources
+  std::vector<std::string> warnings;  // sources
 };
 
 class TaskNode {

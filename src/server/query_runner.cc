@@ -36,6 +36,9 @@ void QueryRunner::Tick() {
   }
   const bool finished = job_->finished();  // before the progress, so that the last counts are in it
   last_ = job_->progress();
+  for (const OperatorProgress& node : last_.operators) {
+    for (const std::string& warning : node.warnings) Warn(warning);
+  }
   const CheckpointProgress& checkpoints = last_.checkpoints;
   if (checkpoints.committed > logged_commits_) {
     policy_.Progressed();
@@ -84,6 +87,13 @@ void QueryRunner::SetTrouble(Status trouble) {
         fmt::format("event=stalled query={} error={}", plan_.query, RunLog::Quoted(trouble.ToString())));
   }
   trouble_ = std::move(trouble);
+}
+
+// Once, however often the query is started again.
+void QueryRunner::Warn(const std::string& warning) {
+  if (!logged_warnings_.insert(warning).second) return;
+  warnings_.push_back(fmt::format("query '{}': {}", plan_.query, warning));
+  log_->Write(fmt::format("event=warning query={} text={}", plan_.query, RunLog::Quoted(warning)));
 }
 
 // What an error means for the query.

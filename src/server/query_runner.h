@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,7 @@ class QueryRunner {
   void LogCommit();
   // Logs what begins or has ended.
   void SetTrouble(Status trouble);
+  void Warn(const std::string& warning);
   void OnEnd();
   void End(Status status);
 
@@ -61,6 +63,7 @@ class QueryRunner {
   bool ended_ = false;
   bool stopping_ = false;
   RestartPolicy policy_;
+  std::set<std::string> logged_warnings_;  // of sources, while running
   int64_t logged_commits_ = 0;
   int64_t restart_at_nanos_ = 0;
 };

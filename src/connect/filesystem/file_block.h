@@ -1,5 +1,5 @@
 // FileBlock: what the reading thread hands to the task: a piece of one file, cut into records or, for
-// Parquet, already in columns; or word of files that came too late, of the end, or of a failure.
+// Parquet, already in columns; or word of files that came too late or changed, of the end, or of a failure.
 #pragma once
 
 #include <string>
@@ -20,9 +20,11 @@ struct FileBlock {
   int64_t end_offset = 0;          // where the file goes on behind this block
   bool end_of_file = false;
   std::vector<ListedFile> late;  // files that are passed over
-  Listing listing;               // when the folder was last listed
-  bool end_of_input = false;     // nothing follows
-  Status failure;                // nothing follows
+  std::vector<FileQueue::Changed> changed;
+  std::vector<std::string> warnings;
+  Listing listing;            // when the folder was last listed
+  bool end_of_input = false;  // nothing follows
+  Status failure;             // nothing follows
 };
 
 }  // namespace caudal

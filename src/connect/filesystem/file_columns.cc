@@ -27,6 +27,13 @@ std::vector<Field> FileColumns::Metadata() {
 Result<FileColumns> FileColumns::Make(const Table& table, const ReadRequest& request) {
   FileColumns columns;
   columns.null_partition_ = table.option("partition.default-name", kDefaultPartitionName);
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const auto& keys = table.partition_keys;
+    if (table.columns[i].kind == TableColumn::Kind::kPhysical &&
+        std::find(keys.begin(), keys.end(), static_cast<int>(i)) == keys.end()) {
+      columns.in_files_.push_back(table.columns[i].name);
+    }
+  }
   size_t next = 0;
   for (const Field& field : request.schema.fields) {
     Source source{From::kContent, 0, {}, field.type};

@@ -23,6 +23,8 @@ class FileColumns {
 
   // What is read from the records: the columns that are asked for and are no partition's.
   const Schema& content() const { return content_; }
+  // Names of all columns that the table expects there, asked for or not.
+  const std::vector<std::string>& in_files() const { return in_files_; }
 
   // What a chunk is made of. `content`: columns of content(). `records`: one a row; empty for Parquet, whose
   // rows are numbered from `first_row`.
@@ -54,6 +56,7 @@ class FileColumns {
   static ColumnPtr RawColumn(const Type& type, const Rows& rows);
 
   Schema content_;
+  std::vector<std::string> in_files_;
   std::vector<Source> sources_;
   std::string null_partition_;
 };

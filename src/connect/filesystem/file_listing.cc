@@ -1,5 +1,7 @@
 #include "connect/filesystem/file_listing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace caudal {
@@ -7,34 +9,53 @@ namespace {
 
 bool Counts(std::string_view name) { return !name.empty() && name[0] != '.' && name[0] != '_'; }
 
-Status ListBelow(FileSystem* files, const std::string& folder, const std::string& prefix,
-                 std::vector<ListedFile>* out) {
-  ASSIGN_OR_RETURN(std::vector<FileInfo> entries, files->List(folder));
+using FolderPath = std::vector<std::pair<uint64_t, uint64_t>>;  // device and identity, outermost first
+
+void Leave(const FileInfo& info, std::string_view what, FileListing* out) {
+  out->unreadable.push_back(fmt::format("'{}' is {}", info.path, what));
+}
+
+// `above`: the folders on the way to `folder`, so that a link back to one of them is not followed for ever.
+Status ListBelow(FileSystem* files, const FileInfo& folder, const std::string& prefix, FolderPath* above,
+                 FileListing* out) {
+  const std::pair<uint64_t, uint64_t> self{folder.device, folder.identity};
+  if (self.second != 0 && std::find(above->begin(), above->end(), self) != above->end()) {
+    Leave(folder, "a link to a folder that it stands in", out);
+    return Status();
+  }
+  above->push_back(self);
+  ASSIGN_OR_RETURN(std::vector<FileInfo> entries, files->List(folder.path));
   for (FileInfo& entry : entries) {
     const std::string name = entry.path.substr(entry.path.find_last_of('/') + 1);
     if (!Counts(name)) continue;
     if (entry.is_directory) {
-      RETURN_IF_ERROR(ListBelow(files, entry.path, prefix + name + "/", out));
+      RETURN_IF_ERROR(ListBelow(files, entry, prefix + name + "/", above, out));
+    } else if (!entry.unreadable.empty()) {
+      Leave(entry, entry.unreadable, out);
     } else {
-      out->push_back({prefix + name, std::move(entry)});
+      out->files.push_back({prefix + name, std::move(entry)});
     }
   }
+  above->pop_back();
   return Status();
 }
 
 }  // namespace
 
-Result<std::vector<ListedFile>> ListFiles(FileSystem* files, const std::string& root) {
-  std::vector<ListedFile> found;
-  ASSIGN_OR_RETURN(const bool exists, files->Exists(root));
-  if (!exists) return found;
+Result<FileListing> ListFiles(FileSystem* files, const std::string& root) {
+  FileListing found;
+  ASSIGN_OR_RETURN(found.exists, files->Exists(root));
+  if (!found.exists) return found;
   ASSIGN_OR_RETURN(FileInfo info, files->Stat(root));
-  if (!info.is_directory) {
-    found.push_back({root.substr(root.find_last_of('/') + 1), std::move(info)});
-    return found;
+  if (!info.unreadable.empty()) {
+    Leave(info, info.unreadable, &found);
+  } else if (!info.is_directory) {
+    found.files.push_back({root.substr(root.find_last_of('/') + 1), std::move(info)});
+  } else {
+    FolderPath above;
+    RETURN_IF_ERROR(ListBelow(files, info, "", &above, &found));
   }
-  RETURN_IF_ERROR(ListBelow(files, root, "", &found));
-  std::sort(found.begin(), found.end(),
+  std::sort(found.files.begin(), found.files.end(),
             [](const ListedFile& a, const ListedFile& b) { return a.name < b.name; });
   return found;
 }

@@ -16,9 +16,16 @@ struct ListedFile {
   FileInfo info;
 };
 
-// Every file below `root` (or `root` itself, if it is a file) in the order of its relative name. Names that
-// begin with '.' or '_' are left out, files and folders alike: others are still writing them.
-Result<std::vector<ListedFile>> ListFiles(FileSystem* files, const std::string& root);
+struct FileListing {
+  std::vector<ListedFile> files;  // in the order of their relative names
+  // What has a data file's name and cannot be read as one, with what it is: "'/in/x.json' is a pipe".
+  std::vector<std::string> unreadable;
+  bool exists = false;  // the folder, or the file
+};
+
+// Every file below `root` (or `root` itself, if it is a file), links followed. Names that begin with '.' or
+// '_' are left out, files and folders alike: others are still writing them.
+Result<FileListing> ListFiles(FileSystem* files, const std::string& root);
 
 // The split of a file among `splits`: FNV-1a of the name, the same for ever.
 int SplitOfFile(std::string_view name, int splits);

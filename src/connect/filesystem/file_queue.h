@@ -1,5 +1,7 @@
 // FileQueue: the files of one split in the order in which they are to be read, found by listing the folder
-// now and then; and the files that came too late to be read in order.
+// now and then; the files that came too late to be read in order; and those that changed after they were
+// read. Whether a change counts as one of a file or as a late file hangs on FilePosition's memory alone, so
+// that it is the same whether the query ran through or was started again.
 //
 // One thread (the reader's).
 #pragma once
@@ -8,6 +10,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -38,9 +41,21 @@ class FileQueue {
   std::optional<ListedFile> Next();
   // Files that got a name before one that is read already; each once.
   std::vector<ListedFile> TakeLate();
+  // Files that are no longer what was read under their name; each change once.
+  struct Changed {
+    ListedFile now;
+    FileVersion read;
+  };
+  std::vector<Changed> TakeChanged();
+  // What the first looks found worth telling: the folder is not there, an entry is no file; each once.
+  std::vector<std::string> TakeWarnings();
 
+  // The file is read, up to what it was when it was opened.
+  void NoteRead(FileVersion version);
   // Where the file that Next gave first goes on; 0 for all others.
   int64_t StartOffset(const ListedFile& file) const;
+  // The file as an earlier run opened it, whose end is the end of it here, too; null for all others.
+  const FilePosition* Resumed(const ListedFile& file) const;
   const Listing& listing() const { return listing_; }
   // Files that Next will give, and their bytes.
   int64_t waiting_files() const { return static_cast<int64_t>(waiting_.size()); }
@@ -50,6 +65,11 @@ class FileQueue {
   // The file was not there when the position's run last looked.
   bool AppearedSince(const ListedFile& file) const;
   Status CheckPosition(const ListedFile* found) const;
+  void Warn(const FileListing& listing);
+  // A name that is known: reports what changed about a file that is read.
+  void Compare(const ListedFile& file, FileVersion* known);
+  // A name that is new to this run.
+  void Add(const ListedFile& file, bool resumes);
 
   FileSystem* files_;
   Env* env_;
@@ -60,8 +80,14 @@ class FileQueue {
   std::string last_;      // name of the last file that Next gave, or that is done
   bool started_ = false;  // the folder was listed
   Listing listing_;
-  std::unordered_set<std::string> seen_;  // names that are queued, read or reported
-  std::deque<ListedFile> waiting_;        // by name
+  // Names that are queued, read or reported, each as it was last reported or read.
+  std::unordered_map<std::string, FileVersion> seen_;
+  FilePosition memory_;                          // whose `read` goes on where the position's ends
+  std::unordered_set<std::string> passed_over_;  // names that were reported as late
+  std::unordered_set<std::string> warned_;       // what TakeWarnings gave
+  std::vector<std::string> warnings_;
+  std::vector<Changed> changed_;
+  std::deque<ListedFile> waiting_;  // by name
   std::vector<ListedFile> late_;
 };
 

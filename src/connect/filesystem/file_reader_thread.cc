@@ -4,11 +4,71 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 
 #include "format/parquet_reader.h"
 
 namespace caudal {
+namespace {
+
+// Behind the line break that `offset` or more comes before, or `end`.
+Result<int64_t> LineEnd(RandomAccessFile* file, int64_t offset, int64_t end) {
+  while (offset < end) {
+    ASSIGN_OR_RETURN(const MutableBufferPtr bytes,
+                     file->Read(offset, std::min(FileReaderThread::kBlockBytes, end - offset)));
+    const size_t found = bytes->view().find('\n');
+    if (found != std::string_view::npos) return offset + static_cast<int64_t>(found) + 1;
+    if (bytes->size() == 0) return end;
+    offset += static_cast<int64_t>(bytes->size());
+  }
+  return end;
+}
+
+// Files are told by how they begin, not by their names.
+Status RefuseCompressed(std::string_view start) {
+  constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+      {"\x1F\x8B", "gzip"},
+      {"\x28\xB5\x2F\xFD", "zstd"},
+      {"\xFD"
+       "7zXZ",
+       "xz"},
+      {"BZh", "bzip2"},
+      {"PK\x03\x04", "zip"},
+  };
+  for (const auto& [magic, kind] : kKinds) {
+    if (!start.starts_with(magic)) continue;
+    constexpr std::string_view kBzipBlock = "1AY&SY";  // behind the digit of the level: "BZh" alone is text
+    if (kind == "bzip2" && !start.substr(std::min<size_t>(start.size(), 4)).starts_with(kBzipBlock)) continue;
+    return Status::User(fmt::format("it is compressed with {}, which cannot be read yet", kind))
+        .Hint("decompress it, or keep it out of the folder");
+  }
+  return Status();
+}
+
+// A file of another table has none of this one's columns: all NULL would look like data.
+Status CheckColumns(const ParquetReader& reader, const std::vector<std::string>& wanted) {
+  std::vector<std::string> there;
+  for (const Field& field : reader.schema().fields) there.push_back(field.name);
+  for (const auto& [name, type] : reader.unreadable()) there.push_back(name);
+  const auto same = [](const std::string& a, const std::string& b) {
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
+             return std::tolower(static_cast<unsigned char>(x)) ==
+                    std::tolower(static_cast<unsigned char>(y));
+           });
+  };
+  for (const std::string& name : wanted) {
+    // One that differs in its case is refused by name where it is read.
+    if (std::any_of(there.begin(), there.end(), [&](const std::string& t) { return same(t, name); }))
+      return Status();
+  }
+  return Status::Data(fmt::format("it has none of the table's columns '{}', but '{}'",
+                                  fmt::join(wanted, "', '"), fmt::join(there, "', '")))
+      .Hint("keep it out of the folder, or name the columns as the file does");
+}
+
+}  // namespace
+
 FileReaderThread::FileReaderThread(FileReaderOptions options, FileQueue queue)
     : options_(std::move(options)), queue_(std::move(queue)), thread_([this] { Run(); }) {}
 
@@ -79,10 +139,13 @@ Status FileReaderThread::ReadAll() {
     NoteBacklog(0, 0);
     FileBlock news;
     news.late = queue_.TakeLate();
+    news.changed = queue_.TakeChanged();
+    news.warnings = queue_.TakeWarnings();
     news.listing = queue_.listing();
-    if (!news.late.empty() && !Put(std::move(news))) return Status();
+    const bool any = !news.late.empty() || !news.changed.empty() || !news.warnings.empty();
+    if (any && !Put(std::move(news))) return Status();
     while (const std::optional<ListedFile> file = queue_.Next()) {
-      RETURN_IF_ERROR(ReadFile(*file, queue_.StartOffset(*file)));
+      RETURN_IF_ERROR(ReadFile(*file));
       std::lock_guard lock(mutex_);
       if (stopping_) return Status();
     }
@@ -90,24 +153,44 @@ Status FileReaderThread::ReadAll() {
   }
 }
 
-Status FileReaderThread::ReadFile(const ListedFile& file, int64_t offset) {
-  Status status = options_.parquet ? ReadParquet(file, offset) : ReadRecords(file, offset);
+Status FileReaderThread::ReadFile(ListedFile file) {
+  const auto read = [&]() -> Status {
+    // As it is now: it was listed before the files in front of it were read.
+    ASSIGN_OR_RETURN(file.info, options_.files->Stat(file.info.path));
+    ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> opened, options_.files->Open(file.info.path));
+    file.info.size = opened->size();
+    const FilePosition* resumed = queue_.Resumed(file);
+    if (resumed != nullptr && resumed->size >= 0) {
+      // What was added meanwhile is a change, as it would have been without the restart.
+      file.info.size = std::min(file.info.size, resumed->size);
+      file.info.modified_micros = resumed->modified_micros;
+    }
+    const int64_t offset = queue_.StartOffset(file);
+    RETURN_IF_ERROR(options_.parquet ? ReadParquet(file, opened.get(), offset)
+                                     : ReadRecords(file, opened.get(), offset));
+    queue_.NoteRead({file.name, file.info.size, file.info.modified_micros});
+    return Status();
+  };
+  Status status = read();
   return status.ok() ? status : std::move(status).At(fmt::format("file '{}'", file.info.path));
 }
 
-Status FileReaderThread::ReadRecords(const ListedFile& file, int64_t offset) {
-  ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> opened, options_.files->Open(file.info.path));
+Status FileReaderThread::ReadRecords(const ListedFile& file, RandomAccessFile* opened, int64_t offset) {
   const int64_t arrival = file.info.modified_micros / 1000;
+  const int64_t end = file.info.size;
   int64_t length = kBlockBytes;
   for (bool last = false; !last;) {
-    ASSIGN_OR_RETURN(MutableBufferPtr bytes, opened->Read(offset, length));
-    last = static_cast<int64_t>(bytes->size()) < length || offset + length >= opened->size();
+    ASSIGN_OR_RETURN(MutableBufferPtr bytes, opened->Read(offset, std::min(length, end - offset)));
+    if (offset == 0) RETURN_IF_ERROR(RefuseCompressed(bytes->view()));
+    last = static_cast<int64_t>(bytes->size()) < length || offset + length >= end;
     std::vector<std::string_view> found;
     const size_t taken = options_.framing.Split(bytes->view(), last || length >= kMaxRecordBytes, &found);
     if (taken == 0 && !last) {
       length *= 2;  // not even one record
       continue;
     }
+    const bool cut =
+        !last && length >= kMaxRecordBytes && taken == bytes->size() && bytes->view().back() != '\n';
     FileBlock block;
     block.file = file;
     block.records.reserve(found.size());
@@ -118,19 +201,24 @@ Status FileReaderThread::ReadRecords(const ListedFile& file, int64_t offset) {
     // The start of a record that is not whole is read again with the rest of it: cheaper than copying it
     // around.
     offset += static_cast<int64_t>(taken);
+    if (cut && !block.records.empty()) {
+      block.records.back().cut = true;
+      ASSIGN_OR_RETURN(offset, LineEnd(opened, offset, end));
+      last = offset >= end;
+    }
     length = kBlockBytes;
     block.end_offset = offset;
     block.end_of_file = last;
     block.listing = queue_.listing();
-    NoteBacklog(opened->size() - offset, file.info.modified_micros);
+    NoteBacklog(end - offset, file.info.modified_micros);
     if (!Put(std::move(block))) return Status();
   }
   return Status();
 }
 
-Status FileReaderThread::ReadParquet(const ListedFile& file, int64_t first_row) {
-  ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> opened, options_.files->Open(file.info.path));
-  ASSIGN_OR_RETURN(std::unique_ptr<ParquetReader> reader, ParquetReader::Open(opened.get(), file.info.path));
+Status FileReaderThread::ReadParquet(const ListedFile& file, RandomAccessFile* opened, int64_t first_row) {
+  ASSIGN_OR_RETURN(std::unique_ptr<ParquetReader> reader, ParquetReader::Open(opened, file.info.path));
+  RETURN_IF_ERROR(CheckColumns(*reader, options_.table_columns));
   if (reader->rows() < first_row) {
     return Status::Data(fmt::format("it has {} rows, fewer than the {} that were read of it", reader->rows(),
                                     first_row))

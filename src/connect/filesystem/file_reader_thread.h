@@ -24,7 +24,8 @@ struct FileReaderOptions {
   Env* env = nullptr;
   int64_t monitor_millis = -1;  // -1: list once, then end
   bool parquet = false;
-  Schema parquet_schema;  // the columns to read
+  Schema parquet_schema;                   // the columns to read
+  std::vector<std::string> table_columns;  // that the table expects in a Parquet file, read or not
   RecordFraming framing{RecordFraming::Kind::kLines};
 };
 
@@ -43,9 +44,10 @@ class FileReaderThread {
  private:
   void Run();
   Status ReadAll();
-  Status ReadFile(const ListedFile& file, int64_t offset);
-  Status ReadRecords(const ListedFile& file, int64_t offset);
-  Status ReadParquet(const ListedFile& file, int64_t first_row);
+  Status ReadFile(ListedFile file);
+  // `file`: its size is where reading ends.
+  Status ReadRecords(const ListedFile& file, RandomAccessFile* opened, int64_t offset);
+  Status ReadParquet(const ListedFile& file, RandomAccessFile* opened, int64_t first_row);
   // False: the reader is being destroyed.
   bool Put(FileBlock block);
   bool WaitForNextListing();

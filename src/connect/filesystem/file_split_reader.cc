@@ -22,6 +22,9 @@ void FileSplitReader::MoveTo(int64_t offset, bool done) {
   position_.identity = block_->file.info.identity;
   position_.offset = offset;
   position_.done = done;
+  position_.size = block_->file.info.size;
+  position_.modified_micros = block_->file.info.modified_micros;
+  if (done) position_.Remember({position_.file, position_.size, position_.modified_micros});
   NoteListing();
 }
 
@@ -44,8 +47,8 @@ Result<Poll> FileSplitReader::Next() {
       poll->emplace<Finished>();
       return poll;
     }
-    if (!block_->late.empty()) {
-      poll->emplace<SourceRows>(ReportLate());
+    if (!block_->late.empty() || !block_->changed.empty() || !block_->warnings.empty()) {
+      poll->emplace<SourceRows>(ReportNews());
       return poll;
     }
     if (next_ < block_->records.size()) {
@@ -63,17 +66,30 @@ Result<Poll> FileSplitReader::Next() {
   }
 }
 
-SourceRows FileSplitReader::ReportLate() {
+SourceRows FileSplitReader::ReportNews() {
   SourceRows rows;
   rows.chunk = Chunk(columns_->Empty(), 0);
   for (const ListedFile& file : block_->late) {
     RejectedRecord& late = rows.rejected.emplace_back();
     late.raw = file.name;
+    late.file = file.info.path;
     late.error_class = "out-of-order-file";
     late.message = fmt::format(
-        "file '{}' appeared after '{}', which comes after it by name, was read: it is passed over",
+        "file '{}' appeared or changed after '{}', which comes after it by name, was read: it is passed over",
         file.info.path, position_.file);
   }
+  for (const FileQueue::Changed& changed : block_->changed) {
+    RejectedRecord& rejected = rows.rejected.emplace_back();
+    rejected.raw = changed.now.name;
+    rejected.file = changed.now.info.path;
+    rejected.offset = changed.read.size;
+    rejected.error_class = "file-changed";
+    rejected.message = fmt::format(
+        "file '{}' changed after it was read: it had {} bytes, now it has {}; what is new in it is not read",
+        changed.now.info.path, changed.read.size, changed.now.info.size);
+    position_.Remember({changed.now.name, changed.now.info.size, changed.now.info.modified_micros});
+  }
+  rows.warnings = std::move(block_->warnings);
   NoteListing();
   block_.reset();
   return rows;
@@ -102,9 +118,11 @@ Result<SourceRows> FileSplitReader::DecodeRecords() {
   SourceRows out;
   out.chunk = Chunk(std::move(columns), decoded.row_count, decoded.selection);
   out.arrival = Arrival(decoded.row_count);
+  out.file = block_->file.info.path;
   for (const DecodeError& error : decoded.errors) {
     const RawRecord& record = batch.records[static_cast<size_t>(error.record)];
-    out.rejected.push_back({record.offset, std::string(record.value), "malformed", error.message});
+    out.rejected.push_back(
+        {record.offset, std::string(record.value), "malformed", error.message, block_->file.info.path});
   }
   const bool end = next_ + count == block_->records.size();
   begin_offset_ = batch.records.front().offset;
@@ -128,6 +146,7 @@ Result<SourceRows> FileSplitReader::TakeChunk() {
   SourceRows out;
   out.chunk = Chunk(std::move(columns), rows.count);
   out.arrival = Arrival(rows.count);
+  out.file = block_->file.info.path;
   ++next_;
   begin_offset_ = block_->first_row;
   MoveTo(block_->end_offset, false);

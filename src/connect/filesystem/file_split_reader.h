@@ -27,7 +27,8 @@ class FileSplitReader : public SplitReader {
   // Rows of the block that is being given; moves on in it.
   Result<SourceRows> DecodeRecords();
   Result<SourceRows> TakeChunk();
-  SourceRows ReportLate();
+  // Files that came too late or changed, and warnings.
+  SourceRows ReportNews();
   void MoveTo(int64_t offset, bool done);
   void NoteListing();
   ColumnPtr Arrival(int32_t rows) const;

@@ -10,8 +10,9 @@
 namespace caudal {
 namespace {
 
-constexpr std::string_view kColumnNames[] = {"query",       "source",        "split",    "offset",     "raw",
-                                             "error_class", "error_message", "operator", "rejected_at"};
+constexpr std::string_view kColumnNames[] = {"query",    "source",     "file",        "split",
+                                             "offset",   "raw",        "error_class", "error_message",
+                                             "operator", "rejected_at"};
 
 bool Fits(std::string_view name, const Type& type) {
   if (name == "split") return type.id() == TypeId::kInt || type.id() == TypeId::kBigInt;
@@ -42,6 +43,7 @@ void AppendInteger(ColumnBuilder& builder, std::optional<int64_t> value) {
 // What is known of one rejected row.
 struct DeadLetterTable::Cell {
   std::optional<std::string_view> source;
+  std::optional<std::string_view> file;
   std::optional<int64_t> split;
   std::optional<int64_t> offset;
   std::optional<std::string_view> raw;
@@ -61,7 +63,8 @@ Result<DeadLetterTable> DeadLetterTable::Make(const Table& table, std::string qu
       return Status::User(fmt::format("dead-letter table '{}' has a column '{}' of type {}", table.name,
                                       column.name, column.type.ToString()))
           .Hint(
-              "it may have: query STRING, source STRING, split INT, offset BIGINT, raw BYTES, error_class "
+              "it may have: query STRING, source STRING, file STRING, split INT, offset BIGINT, raw BYTES, "
+              "error_class "
               "STRING, "
               "error_message STRING, operator STRING, rejected_at TIMESTAMP_LTZ(3)");
     }
@@ -88,6 +91,9 @@ Chunk DeadLetterTable::Build(int32_t rows, Fill fill) const {
           break;
         case Content::kSource:
           text(builder, cell.source);
+          break;
+        case Content::kFile:
+          text(builder, cell.file);
           break;
         case Content::kSplit:
           AppendInteger(builder, cell.split);
@@ -119,20 +125,25 @@ Chunk DeadLetterTable::Build(int32_t rows, Fill fill) const {
 }
 
 Chunk DeadLetterTable::FromRows(const Chunk& chunk, const Schema& schema, const Rejection& rejection,
-                                const std::string& node, int64_t now_millis) const {
+                                const std::string& source, const std::string& node,
+                                int64_t now_millis) const {
   const RowSet rows = chunk.rows();
   const Column* split = Hidden(chunk, schema, kSplitColumn);
   const Column* offset = Hidden(chunk, schema, kOffsetColumn);
   const Column* raw = Hidden(chunk, schema, kRawColumn);
   std::optional<ColumnView<int32_t>> splits;
   std::optional<ColumnView<int64_t>> offsets;
-  std::optional<ColumnView<StringView>> raws;
+  const Column* file = Hidden(chunk, schema, kFileColumn);
+  std::optional<ColumnView<StringView>> raws, files;
   if (split != nullptr) splits.emplace(*split);
   if (offset != nullptr) offsets.emplace(*offset);
   if (raw != nullptr) raws.emplace(*raw);
+  if (file != nullptr) files.emplace(*file);
   return Build(rows.count, [&](int32_t i) {
     const int32_t row = rows[i];
     Cell cell;
+    if (!source.empty()) cell.source = source;
+    if (files && !files->IsNull(row)) cell.file = (*files)[row].view();
     if (splits && !splits->IsNull(row)) cell.split = (*splits)[row];
     if (offsets && !offsets->IsNull(row)) cell.offset = (*offsets)[row];
     if (raws && !raws->IsNull(row)) cell.raw = (*raws)[row].view();
@@ -152,6 +163,7 @@ Chunk DeadLetterTable::FromRecords(std::span<const RejectedRecord> records, cons
     const RejectedRecord& record = records[static_cast<size_t>(i)];
     Cell cell;
     cell.source = source;
+    if (!record.file.empty()) cell.file = record.file;
     cell.split = split;
     cell.offset = record.offset;
     cell.raw = record.raw;

@@ -30,14 +30,15 @@ class DeadLetterTable {
   const Table& table() const { return table_; }
 
   // The selected rows of `chunk`, which has the columns of `schema`; hidden ones tell where rows came from.
+  // `source`: the table they were read from; empty = they come from several.
   Chunk FromRows(const Chunk& chunk, const Schema& schema, const Rejection& rejection,
-                 const std::string& node, int64_t now_millis) const;
+                 const std::string& source, const std::string& node, int64_t now_millis) const;
   // Records that never became rows.
   Chunk FromRecords(std::span<const RejectedRecord> records, const std::string& source, int split,
                     const std::string& node, int64_t now_millis) const;
 
  private:
-  enum class Content { kQuery, kSource, kSplit, kOffset, kRaw, kClass, kMessage, kOperator, kTime };
+  enum class Content { kQuery, kSource, kFile, kSplit, kOffset, kRaw, kClass, kMessage, kOperator, kTime };
   struct Cell;
 
   DeadLetterTable(Table table, std::string query) : table_(std::move(table)), query_(std::move(query)) {}

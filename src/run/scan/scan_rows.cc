@@ -75,6 +75,7 @@ ScanRows::ScanRows(const PlanNode& node, bool keep_raw, bool batch, int64_t max_
   full_schema_.fields.push_back({std::string(kSplitColumn), Type(TypeId::kInt)});
   full_schema_.fields.push_back({std::string(kOffsetColumn), Type(TypeId::kBigInt)});
   full_schema_.fields.push_back({std::string(kRawColumn), Type::Bytes()});
+  full_schema_.fields.push_back({std::string(kFileColumn), Type::String()});
   read_of_column_.assign(static_cast<size_t>(full_schema_.size()), -1);
   for (size_t i = 0; i < request_.columns.size(); ++i) {
     read_of_column_[static_cast<size_t>(request_.columns[i])] = static_cast<int>(i);
@@ -95,6 +96,10 @@ Chunk ScanRows::FullChunk(const Input& input) const {
     if (field.name == kSplitColumn) {
       columns.push_back(
           ConstantColumn(field.type, Value(static_cast<int64_t>(input.split)), read.physical_rows()));
+    } else if (field.name == kFileColumn) {
+      const std::string& file = input.read->file;
+      columns.push_back(
+          ConstantColumn(field.type, file.empty() ? Value() : Value(file), read.physical_rows()));
     } else if (read_of_column_[i] >= 0) {
       columns.push_back(read.column(read_of_column_[i]));
     } else {

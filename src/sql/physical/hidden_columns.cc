@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "api/source.h"
+
 namespace caudal::sql {
 namespace {
 
@@ -12,15 +14,18 @@ struct HiddenColumn {
 };
 
 // In the order in which they stand.
-constexpr std::array<HiddenColumn, 4> kHidden = {{{kClockColumn, TypeId::kBigInt},
+constexpr std::array<HiddenColumn, 5> kHidden = {{{kClockColumn, TypeId::kBigInt},
                                                   {kSplitColumn, TypeId::kInt},
                                                   {kOffsetColumn, TypeId::kBigInt},
-                                                  {kRawColumn, TypeId::kVarBinary}}};
+                                                  {kRawColumn, TypeId::kVarBinary},
+                                                  {kFileColumn, TypeId::kVarChar}}};
 constexpr unsigned kClock = 1;
 constexpr unsigned kCoordinates = 2 | 4 | 8;
+constexpr unsigned kFile = 16;
 
 Type HiddenType(const HiddenColumn& column) {
   if (column.id == TypeId::kVarBinary) return Type::Bytes();
+  if (column.id == TypeId::kVarChar) return Type::String();
   return Type(column.id, /*nullable=*/false);
 }
 
@@ -50,14 +55,20 @@ void Append(Schema& schema, unsigned wanted) {
 
 }  // namespace
 
-Draft AddHiddenColumns(const Draft& draft, bool dead_letter) {
+Draft AddHiddenColumns(const Draft& draft, const Table* dead_letter) {
   Draft result = draft;
+  unsigned coordinates = 0;
+  if (dead_letter != nullptr) {
+    const auto is_file = [](const TableColumn& column) { return column.name == "file"; };
+    const std::vector<TableColumn>& columns = dead_letter->columns;
+    coordinates = kCoordinates | (std::any_of(columns.begin(), columns.end(), is_file) ? kFile : 0);
+  }
   std::vector<unsigned> wanted(draft.nodes.size(), 0);  // at the output of each node
   for (size_t i = draft.nodes.size(); i-- > 0;) {
     const PlanNode& node = draft.nodes[i];
     unsigned need = MakesRows(node) ? 0 : wanted[i];
     if (DecidesLateness(node)) need |= kClock;
-    if (dead_letter && Rejects(node)) need |= kCoordinates;
+    if (Rejects(node)) need |= coordinates;
     for (const PlanInput& input : node.inputs) {
       const PlanNode& from = draft.nodes[static_cast<size_t>(input.node)];
       // Rows that an operator made have no place in a source.
