@@ -3,33 +3,51 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "format/parquet_module.h"
+#include "format/record_framing.h"
 
 namespace caudal {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSampleRecords = 1000;
-constexpr int64_t kSampleBytes = 4 << 20;
+constexpr size_t kSampleFiles = 8;
+constexpr int64_t kSampleBytes = 1 << 20;  // of each
 constexpr int kDeepestFolder = 8;
 
+struct QuotedName {
+  std::string text;
+  std::string before;  // the word in front of it, in upper case
+};
+
 // The names in backticks, without what stands in text literals and comments.
-std::vector<std::string> QuotedNames(std::string_view script) {
-  std::vector<std::string> names;
+std::vector<QuotedName> QuotedNames(std::string_view script) {
+  std::vector<QuotedName> names;
+  std::string word;
   for (size_t at = 0; at < script.size();) {
+    const unsigned char c = static_cast<unsigned char>(script[at]);
     if (script.substr(at, 2) == "--") {
       at = std::min(script.find('\n', at), script.size());
     } else if (script.substr(at, 2) == "/*") {
       const size_t end = script.find("*/", at + 2);
       at = end == std::string_view::npos ? script.size() : end + 2;
-    } else if (script[at] == '\'' || script[at] == '`') {
+    } else if (c == '\'' || c == '`') {
       const size_t end = std::min(script.find(script[at], at + 1), script.size());
-      if (script[at] == '`') names.emplace_back(script.substr(at + 1, end - at - 1));
+      if (c == '`') names.push_back({std::string(script.substr(at + 1, end - at - 1)), word});
+      word.clear();
       at = end + 1;
+    } else if (std::isalnum(c) || c == '_') {
+      for (word.clear(); at < script.size(); ++at) {
+        const unsigned char next = static_cast<unsigned char>(script[at]);
+        if (!std::isalnum(next) && next != '_') break;
+        word.push_back(static_cast<char>(std::toupper(next)));
+      }
     } else {
+      if (!std::isspace(c)) word.clear();
       ++at;
     }
   }
@@ -42,31 +60,53 @@ std::string_view FormatOf(std::string_view path) {
   return "";
 }
 
-struct FoundFile {
-  std::string path;
+Status RefuseFormat(const std::string& path) {
+  const size_t dot = path.find_last_of("./");
+  const std::string ending = dot == std::string::npos || path[dot] == '/' ? "" : path.substr(dot);
+  return Status::User(fmt::format("'{}' cannot be read as a table: {}", path,
+                                  ending.empty() ? "its name does not end in a format's"
+                                                 : fmt::format("format '{}' is not known", ending)))
+      .Hint("names of files end in .parquet, .json, .ndjson or .jsonl");
+}
+
+// The data files below a folder, the first kSampleFiles in name order, and the keys of the folders on the
+// way to them.
+struct FoundFiles {
+  std::vector<std::string> paths;
   std::vector<std::string> partition_keys;
+  std::string other;  // the first file that is none
 };
 
-// The first data file below a folder, in name order, and the keys of the folders on the way.
-Result<std::optional<FoundFile>> FindFile(FileSystem* files, const std::string& folder, int depth) {
+Status FindFiles(FileSystem* files, const std::string& folder, int depth, FoundFiles* found) {
   ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files->List(folder));
   for (const FileInfo& entry : entries) {
+    if (found->paths.size() == kSampleFiles) return Status();
     const std::string name = entry.path.substr(entry.path.find_last_of('/') + 1);
-    if (name.starts_with('.') || name.starts_with('_')) continue;
-    if (!entry.is_directory && !FormatOf(name).empty()) return std::optional(FoundFile{entry.path, {}});
-    if (!entry.is_directory || depth == kDeepestFolder) continue;
-    ASSIGN_OR_RETURN(std::optional<FoundFile> found, FindFile(files, entry.path, depth + 1));
-    if (!found) continue;
+    if (name.starts_with('.') || name.starts_with('_') || !entry.unreadable.empty()) continue;
+    if (!entry.is_directory) {
+      if (!FormatOf(name).empty()) {
+        found->paths.push_back(entry.path);
+      } else if (found->other.empty()) {
+        found->other = entry.path;
+      }
+      continue;
+    }
+    if (depth == kDeepestFolder) continue;
+    const size_t before = found->paths.size();
+    RETURN_IF_ERROR(FindFiles(files, entry.path, depth + 1, found));
     const size_t equals = name.find('=');
-    if (equals != std::string::npos)
-      found->partition_keys.insert(found->partition_keys.begin(), name.substr(0, equals));
-    return found;
+    if (found->paths.size() == before || equals == std::string::npos) continue;
+    std::vector<std::string>& keys = found->partition_keys;
+    const std::string key = name.substr(0, equals);
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.insert(keys.begin(), key);
   }
-  return std::optional<FoundFile>();
+  return Status();
 }
 
 Type TypeOf(const Json& value) {
   if (value.is_boolean()) return Type(TypeId::kBoolean);
+  // Above BIGINT, up to 2^64 - 1.
+  if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) return Type::Decimal(20, 0);
   if (value.is_number_integer()) return Type(TypeId::kBigInt);
   if (value.is_number()) return Type(TypeId::kDouble);
   if (value.is_null()) return Type();
@@ -77,59 +117,95 @@ Type TypeOf(const Json& value) {
 Type Widen(const Type& a, const Type& b) {
   if (a.id() == TypeId::kNull || a == b) return b;
   if (b.id() == TypeId::kNull) return a;
-  return a.is_numeric() && b.is_numeric() ? Type(TypeId::kDouble) : Type::String();
+  if (!a.is_numeric() || !b.is_numeric()) return Type::String();
+  const auto whole = [](const Type& type) { return type.is_integer() || type.id() == TypeId::kDecimal; };
+  return whole(a) && whole(b) ? Type::Decimal(20, 0) : Type(TypeId::kDouble);
 }
 
-Result<Schema> InferJson(FileSystem* files, const std::string& path) {
+// Widens `schema` by the fields of the file's first records.
+Status InferJson(FileSystem* files, const std::string& path, Schema* schema) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file, files->Open(path));
+  const bool whole = file->size() <= kSampleBytes;
   ASSIGN_OR_RETURN(const MutableBufferPtr sample, file->Read(0, std::min(file->size(), kSampleBytes)));
-  const std::string_view bytes = sample->view();
-  Schema schema;
-  size_t at = 0;
-  for (int record = 0; record < kSampleRecords && at < bytes.size(); ++record) {
-    const size_t end = std::min(bytes.find('\n', at), bytes.size());
-    const Json json = Json::parse(bytes.substr(at, end - at), nullptr, false);
-    at = end + 1;
+  std::vector<std::string_view> records;
+  RecordFraming(RecordFraming::Kind::kJson).Split(sample->view(), whole, &records);
+  for (const std::string_view record : records) {
+    const Json json = Json::parse(record, nullptr, false);
     if (!json.is_object()) continue;  // reading says what is wrong with it
     for (const auto& [name, value] : json.items()) {
-      const std::optional<int> known = schema.Find(name);
-      if (!known) schema.fields.push_back({name, TypeOf(value)});
-      if (known) schema.fields[static_cast<size_t>(*known)].type = Widen(schema[*known].type, TypeOf(value));
+      const std::optional<int> known = schema->Find(name);
+      if (!known) {
+        schema->fields.push_back({name, TypeOf(value)});
+      } else {
+        Type& type = schema->fields[static_cast<size_t>(*known)].type;
+        type = Widen(type, TypeOf(value));
+      }
     }
   }
-  for (Field& field : schema.fields) {
-    if (field.type.id() == TypeId::kNull) field.type = Type::String();
-  }
-  if (schema.fields.empty())
-    return Status::Data(fmt::format("'{}' holds no JSON object to take columns from", path));
-  return schema;
+  return Status();
 }
 
-Result<Schema> InferParquet(FileSystem* files, const std::string& path) {
+// Columns that cannot be read stay in the table, so that who asks for them is told why.
+Status InferParquet(FileSystem* files, const std::string& path, Schema* schema) {
   ASSIGN_OR_RETURN(const ParquetModule* const module, ParquetModule::Load());
   ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file, files->Open(path));
   ASSIGN_OR_RETURN(const std::unique_ptr<ParquetReader> reader, module->open_reader(file.get(), path));
-  return reader->schema();
+  for (const Field& field : reader->schema().fields) {
+    const std::optional<int> known = schema->Find(field.name);
+    // Another file may lack it.
+    if (!known) schema->fields.push_back({field.name, field.type});
+    if (!known || schema->fields[static_cast<size_t>(*known)].type == field.type) continue;
+    Type& type = schema->fields[static_cast<size_t>(*known)].type;
+    if (type.is_integer() && field.type.is_integer() && type.id() < field.type.id()) type = field.type;
+    type = type.WithNullable(type.nullable() || field.type.nullable());
+  }
+  for (const auto& [name, type] : reader->unreadable()) {
+    if (!schema->Find(name)) schema->fields.push_back({name, Type::String()});
+  }
+  return Status();
+}
+
+Status InferSchema(FileSystem* files, const FoundFiles& found, std::string_view format, Schema* schema) {
+  for (const std::string& path : found.paths) {
+    if (FormatOf(path) != format) {
+      return Status::User(fmt::format("'{}' and '{}' are of different formats", found.paths[0], path))
+          .Hint("name the files, or a folder that holds one format");
+    }
+    RETURN_IF_ERROR(format == "parquet" ? InferParquet(files, path, schema) : InferJson(files, path, schema));
+  }
+  for (Field& field : schema->fields) {
+    if (field.type.id() == TypeId::kNull) field.type = Type::String();
+    // What one of many files lacks is NULL there.
+    if (found.paths.size() > 1) field.type = field.type.WithNullable(true);
+  }
+  if (!schema->fields.empty()) return Status();
+  return Status::Data(format == "parquet"
+                          ? fmt::format("'{}' has no column", found.paths[0])
+                          : fmt::format("'{}' holds no JSON object to take columns from", found.paths[0]));
 }
 
 Status AddPathTable(const std::string& path, FileSystem* files, Catalog* catalog) {
   ASSIGN_OR_RETURN(const FileInfo info, files->Stat(path));
-  std::optional<FoundFile> found = FoundFile{path, {}};
+  FoundFiles found;
   if (info.is_directory) {
-    ASSIGN_OR_RETURN(found, FindFile(files, path, 0));
-    if (!found) return Status::User(fmt::format("folder '{}' holds no Parquet or NDJSON file", path));
+    RETURN_IF_ERROR(FindFiles(files, path, 0, &found));
+    if (found.paths.empty()) {
+      const std::string instead = found.other.empty() ? "" : fmt::format(", but '{}'", found.other);
+      return Status::User(fmt::format("folder '{}' holds no Parquet or NDJSON file{}", path, instead));
+    }
+  } else {
+    found.paths.push_back(path);
   }
-  const std::string_view format = FormatOf(found->path);
-  if (format.empty()) return Status();  // not a file of ours; the binder says that there is no such table
-  Result<Schema> schema =
-      format == "parquet" ? InferParquet(files, found->path) : InferJson(files, found->path);
-  RETURN_IF_ERROR(schema.status());
+  const std::string_view format = FormatOf(found.paths[0]);
+  if (format.empty()) return RefuseFormat(path);
+  Schema schema;
+  RETURN_IF_ERROR(InferSchema(files, found, format, &schema));
   Table table;
   table.name = path;
   table.options = {{"connector", "filesystem"}, {"path", path}, {"format", std::string(format)}};
-  for (const Field& field : schema->fields) table.columns.push_back({.name = field.name, .type = field.type});
-  for (const std::string& key : found->partition_keys) {
-    if (schema->Find(key)) continue;
+  for (const Field& field : schema.fields) table.columns.push_back({.name = field.name, .type = field.type});
+  for (const std::string& key : found.partition_keys) {
+    if (schema.Find(key)) continue;
     table.partition_keys.push_back(static_cast<int>(table.columns.size()));
     table.columns.push_back({.name = key, .type = Type::String()});
   }
@@ -139,12 +215,25 @@ Status AddPathTable(const std::string& path, FileSystem* files, Catalog* catalog
 }  // namespace
 
 Status AddPathTables(std::string_view script, FileSystem* files, Catalog* catalog) {
-  for (const std::string& name : QuotedNames(script)) {
-    const bool looks_like_path = name.find('/') != std::string::npos || !FormatOf(name).empty();
-    if (!looks_like_path || catalog->FindTable(name) != nullptr || catalog->FindView(name) != nullptr)
+  const std::vector<QuotedName> names = QuotedNames(script);
+  std::set<std::string> made;
+  for (const QuotedName& name : names) {
+    if (name.before == "TABLE" || name.before == "VIEW" || name.before == "EXISTS") made.insert(name.text);
+  }
+  for (const QuotedName& name : names) {
+    const std::string& path = name.text;
+    const bool is_read = name.before == "FROM" || name.before == "JOIN";
+    const bool looks_like_path = path.find('/') != std::string::npos || !FormatOf(path).empty();
+    // Elsewhere a quoted name is mostly a column, which a folder may be named like.
+    if (!is_read && !looks_like_path) continue;
+    if (made.contains(path) || catalog->FindTable(path) != nullptr || catalog->FindView(path) != nullptr)
       continue;
-    ASSIGN_OR_RETURN(const bool exists, files->Exists(name));
-    if (exists) RETURN_IF_ERROR(AddPathTable(name, files, catalog));
+    ASSIGN_OR_RETURN(const bool exists, files->Exists(path));
+    if (exists) {
+      RETURN_IF_ERROR(AddPathTable(path, files, catalog));
+    } else if (is_read && looks_like_path) {
+      return Status::User(fmt::format("there is no file or folder '{}'", path));
+    }
   }
   return Status();
 }

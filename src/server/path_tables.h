@@ -1,8 +1,10 @@
 // Tables by path: FROM `data/in.ndjson`, FROM `out/silver`, without a CREATE TABLE.
 //
 // The grammar stays Flink's: a quoted name that no table has and that is a file, or a folder of files,
-// becomes a bounded filesystem table. Its columns are those of the (first) Parquet file, or what the first
-// records of an NDJSON file hold; folders named key=value become partition columns of type STRING.
+// becomes a bounded filesystem table. Its columns are those of the first files together: of Parquet files
+// what their footers say, of NDJSON files what the records of their first megabyte hold (whole numbers are
+// BIGINT, beyond it DECIMAL(20, 0), other numbers DOUBLE, all else but BOOLEAN text). Folders named key=value
+// become partition columns of type STRING.
 #pragma once
 
 #include <string_view>

@@ -3,6 +3,7 @@
 
   test/cli/query_files.py build/release/caudal [-k PATTERN]
 """
+import pathlib
 import time
 
 from cli_case import CliCase, main
@@ -32,6 +33,29 @@ class QueryFiles(CliCase):
         by_file = self.lines("sql", f"SELECT id, name FROM `out/{files[0].name}` ORDER BY id DESC")
         self.assertEqual(by_file, ["id\tname", "3\tx\\ty", "2\t\\N", "1\tcafé"])
         self.assertEqual(self.lines("sql", "SELECT id, name FROM `./out` ORDER BY id DESC"), by_file)
+
+    def test_columns_of_all_records_and_files(self):
+        self.write("in/a.ndjson", '{"a": 1}\n{"a": 2, "b": 3}\n')
+        self.write("in/b.ndjson", '{\n  "a": 18446744073709551615,\n  "c": {"x": [1]}\n}\n')
+        self.assertEqual(self.lines("sql", "SELECT * FROM `in` ORDER BY a"),
+                         ["a\tb\tc", "1\t\\N\t\\N", "2\t3\t\\N", '18446744073709551615\t\\N\t{"x":[1]}'])
+        self.assertEqual(self.lines("sql", "SELECT a, b FROM `in/a.ndjson` ORDER BY a"), ["a\tb", "1\t\\N", "2\t3"])
+
+    def test_what_cannot_be_read_by_path_is_named(self):
+        self.assertIn("there is no file or folder './none'", self.refused("sql", "SELECT * FROM `./none`", code=3))
+        self.write("c.csv", "a,b\n1,2\n")
+        self.assertIn("format '.csv' is not known", self.refused("sql", "SELECT * FROM `./c.csv`", code=3))
+        self.write("in/c.csv", "a,b\n1,2\n")
+        self.assertIn("but 'in/c.csv'", self.refused("sql", "SELECT * FROM `in`", code=3))
+        foreign = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "parquet" / "foreign.parquet"
+        (self.folder / "foreign.parquet").write_bytes(foreign.read_bytes())
+        self.assertEqual(self.lines("sql", "SELECT `dict`, u64 FROM `foreign.parquet` WHERE dict_int = 8"),
+                         ["dict\tu64", "a\t0", "b\t9223372036854775808"])
+        for column in ("list", "struct", "map", "nothing", "d256"):
+            self.assertIn(f"column '{column}' of", self.refused("sql", f"SELECT `{column}` FROM `foreign.parquet`", code=3))
+        self.assertIn("which cannot be read yet", self.refused("sql", "SELECT * FROM `foreign.parquet`", code=3))
+        self.write("x.json.gz", "\x1f")
+        self.assertIn("format '.gz' is not known", self.refused("sql", "SELECT * FROM `./x.json.gz`", code=3))
 
     def test_script_file_and_standard_input(self):
         script = "SET 'table.local-time-zone' = 'UTC';\nSELECT 1 + 1 AS two;\nSELECT 'a' AS a;\n"

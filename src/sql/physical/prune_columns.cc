@@ -150,7 +150,7 @@ class Pruner {
     };
     Columns keep = required_[index];
     for (size_t i = 0; i < keep.size(); ++i) keep[i] = keep[i] || must_check(i);
-    if (None(keep)) keep[0] = true;  // rows need a column to be counted by
+    if (None(keep) && !keep.empty()) keep[0] = true;  // rows need a column to be counted by
     std::vector<int> columns;
     for (size_t i = 0; i < keep.size(); ++i) {
       if (keep[i]) columns.push_back(scan.columns[i]);
@@ -163,7 +163,7 @@ class Pruner {
   int RebuildCalc(PlanNode node, size_t index) {
     CalcNode& calc = std::get<CalcNode>(node.payload);
     Columns keep = required_[index];
-    if (None(keep)) keep[0] = true;
+    if (None(keep) && !keep.empty()) keep[0] = true;
     for (CalcNode::Filter& filter : calc.filters) Remap(filter.condition);
     std::vector<Expr> projections;
     for (size_t i = 0; i < keep.size(); ++i) {
