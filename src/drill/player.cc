@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
 
 #include "base/fault_point.h"
 #include "connect/collect/collected.h"
@@ -75,7 +78,7 @@ Player::Player(const TestFile& file, Mode mode, uint64_t seed)
       files_(&env_),
       feed_connector_(&feeds_),
       collect_connector_(&collected_),
-      connectors_{&feed_connector_, &collect_connector_},
+      connectors_{&feed_connector_, &collect_connector_, &filesystem_connector_, &jdbc_connector_},
       catalog_(connectors_),
       session_(&catalog_) {
   if (mode == Mode::kTiny) feeds_.set_chunk_rows(1);
@@ -84,6 +87,21 @@ Player::Player(const TestFile& file, Mode mode, uint64_t seed)
 Player::~Player() {
   Faults::Disarm();
   Crash();
+  std::error_code ignored;
+  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+}
+
+std::string Player::SqlOf(const TestBlock& block) {
+  constexpr std::string_view kFolder = "$FOLDER";
+  std::string text = block.text();
+  for (size_t at; (at = text.find(kFolder)) != std::string::npos;) {
+    if (folder_.empty()) {
+      std::string name = (std::filesystem::temp_directory_path() / "caudal-test-XXXXXX").string();
+      folder_ = mkdtemp(name.data()) == nullptr ? "/dev/null" : name;
+    }
+    text.replace(at, kFolder.size(), folder_);
+  }
+  return text;
 }
 
 EvaluatorOptions Player::evaluator_options() const {
@@ -125,13 +143,16 @@ Status Player::Play() {
 
 Status Player::PlayBounded() {
   catalog_.settings()["execution.runtime-mode"] = "batch";
-  std::map<std::string, const TestBlock*> tables;  // the last one of each pipeline is what must come out
+  // The last one of each pipeline, or of each target, is what must come out.
+  std::map<std::string, const TestBlock*> tables, contents;
   for (const TestBlock& block : file_.blocks) {
     const std::string& word = block.word();
     Status status;
     if (word == "statement") status = OnStatement(block);
     if (word == "pipeline") status = Declare(block.words[1], block, &pipelines_[block.words[1]]);
+    if (word == "insert") pipelines_[block.words[1]].insert = SqlOf(block);
     if (word == "feed") status = OnFeed(block);
+    if (word == "contents") contents[block.words[1]] = &block;
     if (word == "table") tables[block.words[1]] = &block;
     if (!status.ok()) return std::move(status).At(fmt::format("{}:{}, bounded", file_.path, block.line));
   }
@@ -142,6 +163,10 @@ Status Player::PlayBounded() {
     Status status = OnTable(*block);
     if (!status.ok()) return std::move(status).At(fmt::format("{}:{}, bounded", file_.path, block->line));
   }
+  for (const auto& [name, block] : contents) {
+    Status status = OnContents(*block);
+    if (!status.ok()) return std::move(status).At(fmt::format("{}:{}, bounded", file_.path, block->line));
+  }
   return Status();
 }
 
@@ -150,6 +175,8 @@ Status Player::PlayBlock(const TestBlock& block) {
   if (word == "statement") return OnStatement(block);
   if (word == "query") return mode_ == Mode::kWritten ? OnQuery(block) : Status();
   if (word == "pipeline") return OnPipeline(block);
+  if (word == "insert") return OnInsert(block);
+  if (word == "contents") return OnContents(block);
   if (word == "feed") return OnFeed(block);
   if (word == "changelog") return OnChangelog(block);
   if (word == "table") return block.has("bounded") ? Status() : OnTable(block);
@@ -172,7 +199,7 @@ Status Player::PlayBlock(const TestBlock& block) {
 }
 
 Status Player::OnStatement(const TestBlock& block) {
-  const Result<std::vector<sql::Outcome>> outcomes = session_.Execute(block.text());
+  const Result<std::vector<sql::Outcome>> outcomes = session_.Execute(SqlOf(block));
   if (!block.has("error")) return outcomes.status();
   if (outcomes.ok()) return Status::Data("the statement should fail");
   return Mismatch(
@@ -194,16 +221,31 @@ Status Player::OnExplain(const TestBlock& block) {
   return Mismatch(CompareLines(*block.expected, lines));
 }
 
+Result<std::vector<TextChange>> Player::RunQuery(const TestBlock& block, Pipeline* pipeline) {
+  const std::string name = fmt::format("query{}", ++queries_);
+  const Options settings = catalog_.settings();
+  catalog_.settings()["execution.runtime-mode"] = "batch";
+  Status status = Declare(name, block, pipeline);
+  if (status.ok()) status = StartJob(name, pipeline);
+  if (status.ok()) status = RunUntilIdle();
+  // Files are read by a thread of their own, which the seeded order does not hold.
+  const int64_t patience = Env::Real()->NowMillis() + 10'000;
+  while (status.ok() && !pipeline->job->finished() && Env::Real()->NowMillis() < patience) {
+    pipeline->job->Poll();
+    status = RunUntilIdle();
+    std::this_thread::yield();
+  }
+  if (status.ok()) status = pipeline->job->status();
+  if (status.ok() && !pipeline->job->finished()) status = Status::Internal("the query does not end");
+  catalog_.settings() = settings;
+  RETURN_IF_ERROR(status);
+  return Collect(name, *pipeline, 0);
+}
+
 Status Player::OnQuery(const TestBlock& block) {
   Pipeline pipeline;
-  const std::string name = fmt::format("query{}", ++queries_);
-  catalog_.settings()["execution.runtime-mode"] = "batch";
-  Status status = Declare(name, block, &pipeline);
-  if (status.ok()) status = StartJob(name, &pipeline);
-  if (status.ok()) status = RunUntilIdle();
-  if (status.ok()) status = pipeline.job->status();
-  if (status.ok() && !pipeline.job->finished()) status = Status::Internal("the query does not end");
-  catalog_.settings().erase("execution.runtime-mode");
+  const Result<std::vector<TextChange>> changes = RunQuery(block, &pipeline);
+  const Status status = changes.status();
   if (block.has("error")) {
     return !status.ok() && status.domain() != Domain::kInternal ? Status()
            : status.ok()                                        ? Status::Data("the query should fail")
@@ -211,8 +253,7 @@ Status Player::OnQuery(const TestBlock& block) {
   }
   RETURN_IF_ERROR(status);
   std::vector<std::string> lines;
-  ASSIGN_OR_RETURN(const std::vector<TextChange> changes, Collect(name, pipeline, 0));
-  for (const TextChange& change : changes) lines.push_back(change.row());
+  for (const TextChange& change : *changes) lines.push_back(change.row());
   if (block.has("rowsort")) std::sort(lines.begin(), lines.end());
   std::vector<std::string> expected = *block.expected;
   const auto rows = expected.begin() + (block.has("types") && !expected.empty() ? 1 : 0);
@@ -232,6 +273,28 @@ Status Player::OnPipeline(const TestBlock& block) {
   RETURN_IF_ERROR(Declare(name, block, &pipeline));
   RETURN_IF_ERROR(StartJob(name, &pipeline));
   return RunUntilIdle();
+}
+
+Status Player::OnInsert(const TestBlock& block) {
+  const std::string& name = block.words[1];
+  pipelines_[name].insert = SqlOf(block);
+  RETURN_IF_ERROR(StartJob(name, &pipelines_[name]));
+  return RunUntilIdle();
+}
+
+// Reads the target as anyone would, with the connector's own source.
+Status Player::OnContents(const TestBlock& block) {
+  if (mode_ != Mode::kBounded) RETURN_IF_ERROR(Settle());
+  for (const auto& [name, pipeline] : pipelines_) RETURN_IF_ERROR(pipeline.job->status());
+  TestBlock select = block;
+  select.body = {fmt::format("SELECT * FROM `{}`", block.words[1])};
+  Pipeline pipeline;
+  ASSIGN_OR_RETURN(const std::vector<TextChange> changes, RunQuery(select, &pipeline));
+  std::vector<std::string> rows, expected = *block.expected;
+  for (const TextChange& change : changes) rows.push_back(change.row());
+  std::sort(rows.begin(), rows.end());
+  std::sort(expected.begin(), expected.end());
+  return Mismatch(CompareLines(expected, rows));
 }
 
 // Makes the collecting table, whose schema is the SELECT's.

@@ -13,6 +13,8 @@
 #include "api/catalog.h"
 #include "connect/collect/collect_connector.h"
 #include "connect/feed/feed_connector.h"
+#include "connect/filesystem/filesystem_connector.h"
+#include "connect/jdbc/jdbc_connector.h"
 #include "drill/changelog_text.h"
 #include "drill/test_file.h"
 #include "fs/memory_file_system.h"
@@ -31,7 +33,8 @@ class Player {
   Status Play();
 
  private:
-  // A `pipeline` block: a streaming query into a collecting table of its own.
+  // A `pipeline` block: a streaming query into a collecting table of its own. An `insert` block: one into
+  // tables of the file, which knows neither schema nor key here.
   struct Pipeline {
     std::string insert;  // the statement, planned anew at each start
     Schema schema;
@@ -47,6 +50,8 @@ class Player {
   Status OnStatement(const TestBlock& block);
   Status OnQuery(const TestBlock& block);
   Status OnPipeline(const TestBlock& block);
+  Status OnInsert(const TestBlock& block);
+  Status OnContents(const TestBlock& block);
   Status OnFeed(const TestBlock& block);
   Status OnChangelog(const TestBlock& block);
   Status OnTable(const TestBlock& block);
@@ -58,6 +63,8 @@ class Player {
 
   Result<Plan> PlanInsert(const std::string& name, Pipeline* pipeline);
   Status Declare(const std::string& name, const TestBlock& block, Pipeline* pipeline);
+  // The rows of a batch query, as they come.
+  Result<std::vector<TextChange>> RunQuery(const TestBlock& block, Pipeline* pipeline);
   Status StartJob(const std::string& name, Pipeline* pipeline);
   // Runs everything until only time could go on, and makes it visible.
   Status Settle();
@@ -69,6 +76,8 @@ class Player {
   Result<Pipeline*> FindPipeline(const TestBlock& block, size_t word);
   JobOptions MakeJobOptions();
   EvaluatorOptions evaluator_options() const;
+  // The body with $FOLDER, a folder on disk that is the file's own, put in.
+  std::string SqlOf(const TestBlock& block);
 
   const TestFile& file_;
   Mode mode_;
@@ -79,11 +88,14 @@ class Player {
   CollectRegistry collected_;
   FeedConnector feed_connector_;
   CollectConnector collect_connector_;
+  FilesystemConnector filesystem_connector_;
+  JdbcConnector jdbc_connector_;
   std::vector<const Connector*> connectors_;
   Catalog catalog_;
   sql::Session session_;
   std::map<std::string, Pipeline> pipelines_;
   int queries_ = 0;
+  std::string folder_;  // made when first named
 };
 
 }  // namespace caudal::drill
