@@ -30,6 +30,7 @@ bool Calc::Filter(const Chunk& chunk, RowErrors& errors) {
     passed_.clear();
     const size_t failed = errors.size();
     evaluator_.Filter(node_.filters[f].condition, chunk, rows, errors, &passed_);
+    if (errors.size() > failed) Blame("condition " + node_.filters[f].name, errors);
     *filtered_[f] +=
         rows.count - static_cast<int64_t>(passed_.size()) - static_cast<int64_t>(errors.size() - failed);
     kept_.swap(passed_);
@@ -38,13 +39,19 @@ bool Calc::Filter(const Chunk& chunk, RowErrors& errors) {
   return !node_.filters.empty() && rows.count < chunk.size();
 }
 
+// What the errors that have come since the last call are errors of.
+void Calc::Blame(const std::string& expression, const RowErrors& errors) {
+  blamed_.resize(errors.size(), expression);
+}
+
 void Calc::RejectErrors(const Chunk& chunk, const RowErrors& errors, Output& out) {
   if (errors.empty()) return;
   std::vector<uint16_t> rows;
   std::vector<std::string> messages;
-  for (const RowErrors::Entry& entry : errors.entries()) {
+  for (size_t i = 0; i < errors.size(); ++i) {
+    const RowErrors::Entry& entry = errors.entries()[i];
     rows.push_back(static_cast<uint16_t>(entry.row));
-    messages.push_back(entry.message);
+    messages.push_back(blamed_[i] + ": " + entry.message);
   }
   RejectRows(chunk, std::move(rows), Fate::kDead, "expression", std::move(messages), out);
 }
@@ -52,6 +59,7 @@ void Calc::RejectErrors(const Chunk& chunk, const RowErrors& errors, Output& out
 Result<Progress> Calc::OnChunk(int port, const Chunk& chunk, Output& out) {
   evaluator_.set_now_millis(env_->NowMillis());
   RowErrors errors;
+  blamed_.clear();
   SelectionPtr selection = chunk.selection();
   if (Filter(chunk, errors) && !PLANTED_FAULT(selection_ignored)) selection = MakeSelection(std::move(kept_));
   Chunk rest = chunk.WithSelection(selection);
@@ -61,7 +69,9 @@ Result<Progress> Calc::OnChunk(int port, const Chunk& chunk, Output& out) {
   columns.reserve(node_.projections.size());
   if (!rest.empty()) {
     for (const Expr& projection : node_.projections) {
+      const size_t before = errors.size();
       columns.push_back(evaluator_.Eval(projection, rest, rest.rows(), errors));
+      if (errors.size() > before) Blame(projection.ToString(), errors);
     }
   }
   if (errors.size() > stopped) {

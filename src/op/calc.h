@@ -26,6 +26,7 @@ class Calc : public Operator {
  private:
   // Leaves in `kept_` the rows that pass every filter without error; false if every row of the chunk does.
   bool Filter(const Chunk& chunk, RowErrors& errors);
+  void Blame(const std::string& expression, const RowErrors& errors);
   void RejectErrors(const Chunk& chunk, const RowErrors& errors, Output& out);
 
   CalcNode node_;
@@ -34,6 +35,7 @@ class Calc : public Operator {
   std::vector<int64_t*> filtered_;  // one a filter
   std::vector<uint16_t> kept_;
   std::vector<uint16_t> passed_;
+  std::vector<std::string> blamed_;  // one a row error of this chunk: the expression
 };
 
 }  // namespace caudal

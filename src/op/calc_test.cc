@@ -45,6 +45,8 @@ TEST(Calc, RowsThatFailAreDeadAndNotFiltered) {
   auto op = Make(node, "w BIGINT");
   const std::string text = op->Rows("a | 0 | 1\nb | 5 | 2\nc | 1 | 3\nd | -5 | 4");
   EXPECT_EQ(text, "dead{expression} +I | a | 0 | 1\ndead{expression} +I | c | 1 | 3\n+I | 2\n");
+  EXPECT_EQ(op->out().messages, (std::vector<std::string>{"condition 1 / v > 0: division by zero",
+                                                          "(10 / (v - 1)): division by zero"}));
   EXPECT_EQ(*op->fates().Get(Fate::kFiltered, "1 / v > 0"), 1);
 }
 

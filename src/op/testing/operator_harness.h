@@ -31,10 +31,12 @@ class TextOutput : public Output {
   }
   void Reject(const Chunk& chunk, Rejection rejection) override {
     text += ChunkText(chunk, fmt::format("{}{{{}}} ", FateName(rejection.fate), rejection.name));
+    messages.insert(messages.end(), rejection.messages.begin(), rejection.messages.end());
   }
   bool full() const override { return full_after > 0 && chunks >= full_after; }
 
   std::string text;
+  std::vector<std::string> messages;  // of the rows rejected so far
   bool keep_text = true;
   int64_t rows = 0;
   int chunks = 0;

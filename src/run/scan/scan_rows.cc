@@ -135,9 +135,9 @@ ColumnPtr ScanRows::EvalOrReject(const Expr& expr, const Chunk& full, Evaluator&
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.row < b.row; });
   std::vector<uint16_t> bad;
   std::vector<std::string> messages;
-  for (RowErrors::Entry& entry : entries) {
+  for (const RowErrors::Entry& entry : entries) {
     bad.push_back(static_cast<uint16_t>(entry.row));
-    messages.push_back(std::move(entry.message));
+    messages.push_back(expr.ToString() + ": " + entry.message);
   }
   Remove(bad, rows);
   reject(Select(full, std::move(bad)), "expression", std::move(messages));

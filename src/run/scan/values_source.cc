@@ -64,8 +64,9 @@ Result<std::unique_ptr<Source>> ValuesSource::Make(const PlanNode& node, const E
   for (size_t i = 0; i < width; ++i) builders.emplace_back(node.schema[static_cast<int>(i)].type);
   for (const std::vector<Expr>& row : values.rows) {
     for (size_t i = 0; i < width; ++i) {
-      ASSIGN_OR_RETURN(const Value value, EvalConstant(row[i], options));
-      value.is_null() ? builders[i].AppendNull() : builders[i].AppendValue(value);
+      const Result<Value> value = EvalConstant(row[i], options);
+      if (!value.ok()) return Status::Data(row[i].ToString() + ": " + value.status().message());
+      value->is_null() ? builders[i].AppendNull() : builders[i].AppendValue(*value);
     }
   }
   std::vector<ColumnPtr> columns;
