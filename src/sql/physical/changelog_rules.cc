@@ -142,9 +142,13 @@ class ChangelogInference {
     for (const AggregateCall& call : aggregate.calls) {
       std::vector<Type> types;
       for (int arg : call.args) types.push_back(Input(node).schema[arg].type);
-      ASSIGN_OR_RETURN(std::unique_ptr<Aggregator> aggregator,
-                       call.function->bind(types, call.distinct, true));
-      if (aggregator->can_retract()) continue;
+      const Result<std::unique_ptr<Aggregator>> aggregator =
+          call.function->bind(types, call.distinct, /*retracting=*/true);
+      if (!aggregator.ok()) {
+        const Status error = aggregator.status();
+        return fail_(node.position, error.message()).Hint(error.hint());
+      }
+      if ((*aggregator)->can_retract()) continue;
       return fail_(node.position, fmt::format("{} cannot take rows away, and {} gives {}", call.name,
                                               NameOf(Input(node)), Input(node).kinds.ToString()));
     }
