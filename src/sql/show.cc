@@ -17,13 +17,17 @@ std::string Quoted(std::string_view text) {
   return quoted + "'";
 }
 
+bool IsShown(std::string_view name, const Show& show) {
+  return !show.like || MatchesLike(name, *show.like) != show.not_like;
+}
+
 TextResult List(std::string column, std::vector<std::string> names, const Show& show) {
   TextResult result;
   result.columns = {std::move(column)};
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   for (std::string& name : names) {
-    if (show.like && MatchesLike(name, *show.like) == show.not_like) continue;
+    if (!IsShown(name, show)) continue;
     result.rows.push_back({std::move(name)});
   }
   return result;
@@ -147,8 +151,12 @@ Result<TextResult> ShowObjects(const Show& show, const Catalog& catalog, const S
       for (std::string_view name : {"TUMBLE", "HOP", "DEDUPLICATE", "ROW_NUMBER"}) names.emplace_back(name);
       return List("function name", std::move(names), show);
     }
-    case ShowKind::kColumns:
-      return DescribeObject(show.name, catalog, source);
+    case ShowKind::kColumns: {
+      ASSIGN_OR_RETURN(TextResult columns, DescribeObject(show.name, catalog, source));
+      std::erase_if(columns.rows,
+                    [&show](const std::vector<std::string>& row) { return !IsShown(row[0], show); });
+      return columns;
+    }
     case ShowKind::kCreateTable:
     case ShowKind::kCreateView:
       break;

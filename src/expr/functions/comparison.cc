@@ -1,6 +1,7 @@
 // Comparison: = <> < <= > >=, IS [NOT] DISTINCT FROM, IS [NOT] NULL, IN.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "data/int128.h"
@@ -14,9 +15,39 @@ namespace {
 
 bool IsComparable(const Type& type) { return type.children().empty() && type.id() != TypeId::kNull; }
 
+bool IsTimeOfDayOrDate(const Type& type) {
+  return type.is_timestamp() || type.id() == TypeId::kDate || type.id() == TypeId::kTime;
+}
+
+// What a time and a text are compared as, or a TIMESTAMP and an instant, though a CASE would have no type for
+// them: the text becomes a time, the TIMESTAMP an instant of the session's zone. NULL if it is neither.
+Type ComparedTimeType(std::span<const Type> args) {
+  Type time;
+  for (const Type& arg : args) {
+    if (arg.is_string() || arg.id() == TypeId::kNull) continue;
+    if (!IsTimeOfDayOrDate(arg)) return Type();
+    const bool both_instants = time.is_timestamp() && arg.is_timestamp();
+    if (time.id() == TypeId::kNull) {
+      time = arg;
+    } else if (both_instants && time.id() != arg.id()) {
+      time = Type::TimestampLtz(std::max(time.precision(), arg.precision()));
+    } else if (time.id() != arg.id()) {
+      return Type();
+    }
+  }
+  // A text may say more digits than the column has.
+  if (!time.is_timestamp()) return time;
+  const int precision = std::max(time.precision(), 6);
+  return time.id() == TypeId::kTimestamp ? Type::Timestamp(precision) : Type::TimestampLtz(precision);
+}
+
 // Both sides in the common type; NULL against NULL is compared as BOOLEAN.
 Result<Type> ComparedType(std::span<const Type> args) {
   Result<Type> common = CommonType(args);
+  if (!common.ok()) {
+    const Type time = ComparedTimeType(args);
+    if (time.id() != TypeId::kNull) return time;
+  }
   if (!common.ok()) return Status::User(common.status().message()).Hint("write a CAST around one of them");
   if (common->id() == TypeId::kNull) return Type(TypeId::kBoolean);
   if (!IsComparable(*common)) {
