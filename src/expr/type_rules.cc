@@ -69,7 +69,8 @@ Result<Type> WidenChildren(const Type& left, const Type& right) {
 Result<Type> Widen(const Type& left, const Type& right) {
   const auto none = [&] {
     return Status::User(fmt::format("{} and {} have no common type", left.WithNullable(true).ToString(),
-                                    right.WithNullable(true).ToString()));
+                                    right.WithNullable(true).ToString()))
+        .Hint("make them one type, as with CAST(x AS STRING)");
   };
   if (left.id() == TypeId::kNull) return right;
   if (right.id() == TypeId::kNull) return left;

@@ -32,6 +32,22 @@ constexpr PredicateFunctions kPredicates[] = {{"IS NULL", "IS NOT NULL"},
                                               {"IS JSON ARRAY", ""},
                                               {"IS JSON SCALAR", ""}};
 
+// Of Flink, and what to write until they are built.
+struct UnbuiltFunction {
+  std::string_view name, hint;
+};
+constexpr UnbuiltFunction kUnbuiltFunctions[] = {
+    {"UUID", "number the rows where they are made: a result must not change when it is computed again"},
+    {"RAND", "a result must not change when it is computed again; MD5 of a key spreads rows as well"},
+    {"RAND_INTEGER", "a result must not change when it is computed again; MD5 of a key spreads rows as well"},
+    {"CURRENT_WATERMARK", "'caudal status' and the metrics show the watermark"},
+    {"PERCENTILE", "ROW_NUMBER() OVER (… ORDER BY x) gives ranks"},
+    {"TYPEOF", "DESCRIBE gives the types of a table or view"},
+    {"ENCODE", "CAST(text AS BYTES) gives UTF-8"},
+    {"DECODE", "CAST(bytes AS STRING) reads UTF-8"},
+    {"ELEMENT", "write c[1]"},
+    {"ARRAY_CONTAINS", "compare the elements: c[1] = x OR c[2] = x"}};
+
 bool IsNumber(const Literal& literal) {
   return literal.kind == LiteralKind::kInteger || literal.kind == LiteralKind::kDecimal ||
          literal.kind == LiteralKind::kApproximate;
@@ -47,6 +63,37 @@ void FoldCastOfLiteral(Expr& expr) {
   const int32_t position = expr.position;
   expr = Expr::Literal(expr.type, std::move(value).value());
   expr.position = position;
+}
+
+// The name in front of a point is neither the table nor a column.
+Status UnknownTable(const Name& name, const std::string& table, const SourceText& source) {
+  Status status = ErrorAt(source, name.range, fmt::format("unknown table or column '{}'", name.text));
+  if (table.empty())
+    return std::move(status).Hint("write the column alone: what it is taken from has no name");
+  return std::move(status).Hint(fmt::format("what it is taken from is called '{}'", table));
+}
+
+Status UnknownFunction(const Name& written, const SourceText& source) {
+  const std::string name = UpperCase(written.text);
+  for (const UnbuiltFunction& each : kUnbuiltFunctions) {
+    if (each.name == name)
+      return NotBuiltAt(source, written.range, fmt::format("the function {}", name))
+          .Hint(std::string(each.hint));
+  }
+  for (std::string_view window : {"TUMBLE", "HOP", "SESSION"}) {
+    const bool of_group = name.starts_with(window) && name.substr(window.size()).starts_with('_');
+    if (name != window && !of_group) continue;
+    return ErrorAt(source, written.range, fmt::format("{} may not stand here", name))
+        .Hint(fmt::format("it needs GROUP BY {}(…); over TABLE({}(…)) take window_start and window_end",
+                          window, window));
+  }
+  std::vector<std::string> known;
+  for (const ScalarFunction& each : ScalarFunctions()) known.emplace_back(each.name);
+  for (const AggregateFunction& each : AggregateFunctions()) known.emplace_back(each.name);
+  Status status = ErrorAt(source, written.range, fmt::format("unknown function '{}'", written.text));
+  std::string nearest = NearestName(name, known);
+  if (nearest.empty()) return std::move(status).Hint("SHOW FUNCTIONS lists what there is");
+  return std::move(status).Hint(fmt::format("did you mean {}?", nearest));
 }
 
 }  // namespace
@@ -109,7 +156,8 @@ Result<Expr> ExpressionBinder::BindCondition(const Expression& expression, std::
     return ::caudal::BindCast(std::move(condition), Type(TypeId::kBoolean));
   if (condition.type.id() == TypeId::kBoolean) return condition;
   return ErrorAt(source_, expression.range,
-                 fmt::format("{} needs a BOOLEAN, not {}", clause, condition.type.ToString()));
+                 fmt::format("{} needs a BOOLEAN, not {}", clause, condition.type.ToString()))
+      .Hint("compare it with a value, as in a = 1");
 }
 
 Status ExpressionBinder::BindConjuncts(const Expression& expression, std::string_view clause,
@@ -129,7 +177,11 @@ Result<Expr> ExpressionBinder::CallFunction(std::string_view name, std::vector<E
   const ScalarFunction* function = FindScalarFunction(name);
   if (function == nullptr) return NotBuiltAt(source_, range, fmt::format("the function {}", name));
   Result<Expr> call = ::caudal::BindCall(*function, std::move(args), source_.Position(range));
-  if (!call.ok()) return std::move(call).status().At(source_.Frame(range));
+  if (!call.ok()) {
+    Status status = std::move(call).status().At(source_.Frame(range));
+    if (function->example.empty()) return status;
+    return std::move(status).Hint(fmt::format("write it as in {}", function->example));
+  }
   for (Expr& arg : call->args) FoldCastOfLiteral(arg);
   return call;
 }
@@ -151,8 +203,9 @@ Result<Expr> ExpressionBinder::BindIdentifier(const Identifier& identifier, Sour
   const std::optional<int> column = scope_.columns.Find(parts[first].text);
   // PI needs no parentheses.
   if (!column && parts.size() == 1 && UpperCase(parts[0].text) == "PI") return CallFunction("PI", {}, range);
-  if (!column)
-    return UnknownColumn(parts.size() > 1 && parts[0].text == scope_.qualifier ? parts[1] : parts[first]);
+  if (!column && parts.size() > 1 && parts[0].text != scope_.qualifier)
+    return UnknownTable(parts[0], scope_.qualifier, source_);
+  if (!column) return UnknownColumn(parts.size() > 1 ? parts[1] : parts[first]);
   for (int i = *column + 1; i < scope_.columns.size(); ++i) {
     if (scope_.columns[i].name == parts[first].text) {
       return ErrorAt(source_, parts[first].range, fmt::format("column '{}' is ambiguous", parts[first].text));
@@ -331,18 +384,11 @@ Result<Expr> ExpressionBinder::BindCallNode(const Call& call, SourceRange range)
   const std::string name = UpperCase(call.name.text);
   const ScalarFunction* function = FindScalarFunction(name);
   if (FindAggregateFunction(name) != nullptr && (function == nullptr || call.star || call.distinct)) {
-    return ErrorAt(source_, range, fmt::format("the aggregate {} may not stand here", name));
+    return ErrorAt(source_, range, fmt::format("the aggregate {} may not stand here", name))
+        .Hint("compute it in a subquery or view, and use its column here");
   }
   if (call.over) return NotBuiltAt(source_, call.over->range, fmt::format("{} OVER (…)", name));
-  if (function == nullptr) {
-    std::vector<std::string> known;
-    for (const ScalarFunction& each : ScalarFunctions()) known.emplace_back(each.name);
-    for (const AggregateFunction& each : AggregateFunctions()) known.emplace_back(each.name);
-    Status status = ErrorAt(source_, call.name.range, fmt::format("unknown function '{}'", call.name.text));
-    std::string nearest = NearestName(name, known);
-    if (nearest.empty()) return std::move(status).Hint("SHOW FUNCTIONS lists what there is");
-    return std::move(status).Hint(fmt::format("did you mean {}?", nearest));
-  }
+  if (function == nullptr) return UnknownFunction(call.name, source_);
   if (call.star || call.distinct || call.filter) {
     return ErrorAt(source_, range,
                    fmt::format("{} is no aggregate: it has no {}", name,

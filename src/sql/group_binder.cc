@@ -171,7 +171,11 @@ Result<Expr> GroupBinder::BindAggregate(const Call& call, SourceRange range,
     ASSIGN_OR_RETURN(bound.filter, binder.BindCondition(*call.filter, "FILTER"));
   }
   Result<std::unique_ptr<Aggregator>> aggregator = function.bind(types, call.distinct, /*retracting=*/false);
-  if (!aggregator.ok()) return std::move(aggregator).status().At(source.Frame(range));
+  if (!aggregator.ok()) {
+    const Status error = std::move(aggregator).status();
+    return ErrorAt(source, range, fmt::format("{}: {}", bound.name, error.message()))
+        .Hint(error.hint().empty() ? fmt::format("write it as in {}", function.example) : error.hint());
+  }
   bound.result = (*aggregator)->result_type();
   size_t index = 0;
   while (index < calls_.size() &&
@@ -307,7 +311,8 @@ Status GroupBinder::ReplaceInOutput(Expr& expr) const {
     const uint32_t offset = static_cast<uint32_t>(expr.position - context_.source->Position({0, 0}));
     const auto length = static_cast<uint32_t>(expr.name.size());
     return ErrorAt(*context_.source, {offset, length},
-                   fmt::format("column '{}' is neither in GROUP BY nor in an aggregate", expr.name));
+                   fmt::format("column '{}' is neither in GROUP BY nor in an aggregate", expr.name))
+        .Hint(fmt::format("add it to GROUP BY, or take one of its values: MAX({})", expr.name));
   }
   return Status();
 }

@@ -129,12 +129,14 @@ TEST_F(SessionTest, PointsAtUnknownNames) {
             "error[user]: WHERE needs a BOOLEAN, not BIGINT\n"
             "  at line 1, column 26\n"
             "      SELECT acct FROM t WHERE acct\n"
-            "                               ^^^^");
+            "                               ^^^^\n"
+            "  hint: compare it with a value, as in a = 1");
   EXPECT_EQ(Run("SELECT s, COUNT(*) FROM t GROUP BY acct"),
             "error[user]: column 's' is neither in GROUP BY nor in an aggregate\n"
             "  at line 1, column 8\n"
             "      SELECT s, COUNT(*) FROM t GROUP BY acct\n"
-            "             ^");
+            "             ^\n"
+            "  hint: add it to GROUP BY, or take one of its values: MAX(s)");
 }
 
 TEST_F(SessionTest, GroupsByExpressions) {
@@ -386,6 +388,8 @@ TEST_F(SessionTest, ShowsTheCatalog) {
             "a|BIGINT|FALSE|PRI(a)|<NULL>|<NULL>\nn|BIGINT|TRUE|<NULL>|<NULL>|<NULL>\n");
   EXPECT_EQ(Run("DESCRIBE v"),
             "ts|TIMESTAMP(3)|TRUE|<NULL>|<NULL>|<NULL>\nn|BIGINT|FALSE|<NULL>|<NULL>|<NULL>\n");
+  EXPECT_EQ(Run("SHOW COLUMNS FROM totals LIKE 'n%'"), "n|BIGINT|TRUE|<NULL>|<NULL>|<NULL>\n");
+  EXPECT_EQ(Run("SHOW COLUMNS FROM totals NOT LIKE 'n%'"), "a|BIGINT|FALSE|PRI(a)|<NULL>|<NULL>\n");
   EXPECT_EQ(Run("SHOW CREATE VIEW v"), "CREATE VIEW `v` AS SELECT ts, COUNT(*) AS n FROM t GROUP BY ts\n\n");
   EXPECT_EQ(Run("CREATE TABLE u (x INT) LIKE t (EXCLUDING WATERMARKS); DESCRIBE u").substr(0, 41),
             "id|STRING|FALSE|<NULL>|<NULL>|<NULL>\nacct");

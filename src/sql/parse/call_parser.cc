@@ -28,7 +28,9 @@ constexpr std::string_view kUnbuiltCalls[] = {
 Result<ExpressionPtr> ExpressionParser::ParseCall(const Token& name) {
   if (name.kind == TokenKind::kWord) {
     for (std::string_view unbuilt : kUnbuiltCalls) {
-      if (name.keyword == unbuilt) return cursor_.NotBuilt(name.keyword);
+      if (name.keyword != unbuilt) continue;
+      Status refused = cursor_.NotBuilt(name.keyword);
+      return unbuilt.ends_with("_TRUNC") ? std::move(refused).Hint("write FLOOR(ts TO HOUR)") : refused;
     }
     return ParseSpecialCall(name);
   }

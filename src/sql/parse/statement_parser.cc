@@ -39,7 +39,12 @@ Result<Statement::Node> StatementParser::ParseNode() {
     return ParseSelect();
   }
   RETURN_IF_ERROR(RefuseStatement());
-  return cursor_.Unexpected("a statement");
+  const std::vector<std::string> known = {"CREATE",   "DROP", "INSERT", "EXECUTE", "BEGIN", "EXPLAIN", "SHOW",
+                                          "DESCRIBE", "SET",  "RESET",  "SELECT",  "WITH",  "VALUES"};
+  const std::string nearest = NearestName(word.keyword, known);
+  Status status = cursor_.Unexpected("a statement");
+  if (!nearest.empty()) return std::move(status).Hint(fmt::format("did you mean {}?", nearest));
+  return std::move(status).Hint("statements begin with SELECT, CREATE, INSERT INTO, EXPLAIN, SHOW or SET");
 }
 
 Status StatementParser::RefuseStatement() const {
