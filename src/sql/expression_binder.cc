@@ -44,9 +44,7 @@ constexpr UnbuiltFunction kUnbuiltFunctions[] = {
     {"PERCENTILE", "ROW_NUMBER() OVER (… ORDER BY x) gives ranks"},
     {"TYPEOF", "DESCRIBE gives the types of a table or view"},
     {"ENCODE", "CAST(text AS BYTES) gives UTF-8"},
-    {"DECODE", "CAST(bytes AS STRING) reads UTF-8"},
-    {"ELEMENT", "write c[1]"},
-    {"ARRAY_CONTAINS", "compare the elements: c[1] = x OR c[2] = x"}};
+    {"DECODE", "CAST(bytes AS STRING) reads UTF-8"}};
 
 bool IsNumber(const Literal& literal) {
   return literal.kind == LiteralKind::kInteger || literal.kind == LiteralKind::kDecimal ||

@@ -1,5 +1,5 @@
-// Collections: the constructors ROW, ARRAY and MAP, access by index, key and field, CARDINALITY, SPLIT,
-// STR_TO_MAP.
+// Collections: the constructors ROW, ARRAY and MAP, access by index, key and field, CARDINALITY, ELEMENT,
+// ARRAY_CONTAINS, SPLIT, STR_TO_MAP.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -176,6 +176,58 @@ ColumnPtr CardinalityKernel(KernelCall& call) {
   return out.Finish(call.expr.type);
 }
 
+// ELEMENT(array): the only one; NULL of none.
+Result<Signature> ResolveElement(std::span<const Type> args, std::span<const Value* const>) {
+  RETURN_IF_ERROR(ExpectCount(args.size(), 1, 1));
+  if (args[0].id() != TypeId::kArray) return WrongArgument(0, args[0], "an ARRAY");
+  const Type& element = args[0].children()[0].type;
+  return Signature{element.WithNullable(element.nullable() || args[0].nullable()), {args[0]}};
+}
+
+ColumnPtr ElementKernel(KernelCall& call) {
+  const Column& array = *call.args[0];
+  const int32_t* offsets = array.values<int32_t>();
+  const bool constant = array.encoding() == Encoding::kConstant;
+  return BuildRows(call, [&](int32_t row, ColumnBuilder* out) {
+    const int32_t at = constant ? 0 : row;
+    const int32_t size = offsets[at + 1] - offsets[at];
+    if (size == 1) return out->AppendFrom(*array.children()[0], offsets[at]);
+    if (size > 1) call.errors.Add(row, fmt::format("the ARRAY has {} elements, not one", size));
+    out->AppendNull();
+  });
+}
+
+Result<Signature> ResolveArrayContains(std::span<const Type> args, std::span<const Value* const>) {
+  RETURN_IF_ERROR(ExpectCount(args.size(), 2, 2));
+  if (args[0].id() != TypeId::kArray) return WrongArgument(0, args[0], "an ARRAY");
+  const Type element = args[0].children()[0].type.WithNullable(args[1].nullable());
+  const Type both[] = {element, args[1]};
+  const Result<Type> common = CommonType(both);
+  if (!common.ok() || common->id() != element.id()) {
+    return WrongArgument(1, args[1], "one of its elements, " + element.WithNullable(true).ToString());
+  }
+  return Signature{Type(TypeId::kBoolean, args[0].nullable()), {args[0], element}};
+}
+
+// NULL is looked for as well, so only the array's NULL is one of the result.
+ColumnPtr ArrayContainsKernel(KernelCall& call) {
+  const Column& array = *call.args[0];
+  const int32_t* offsets = array.values<int32_t>();
+  const bool constant = array.encoding() == Encoding::kConstant;
+  Output<uint8_t> out(call.physical_rows);
+  ForEachRow(call.rows, [&](int32_t row) {
+    if (array.IsNull(row)) return out.SetNull(row);
+    const int32_t at = constant ? 0 : row;
+    const Value wanted = ValueAt(*call.args[1], row);
+    bool found = false;
+    for (int32_t i = offsets[at]; i < offsets[at + 1] && !found; ++i) {
+      found = ValueAt(*array.children()[0], i) == wanted;
+    }
+    out.Set(row, found ? 1 : 0);
+  });
+  return out.Finish(call.expr.type);
+}
+
 // `f(part)` for each part between separators, empty ones too; by characters without a separator.
 template <typename F>
 void ForEachPart(std::string_view text, std::string_view separator, F f) {
@@ -254,6 +306,10 @@ const ScalarFunction kCollection[] = {
      ResolveItem, ItemKernel},
     {"CARDINALITY", kFamilyCollection, "The number of elements.", "CARDINALITY(ARRAY[7, 8])", "2",
      ResolveCardinality, CardinalityKernel},
+    {"ELEMENT", kFamilyCollection, "The only element; NULL of an empty array, an error of more.",
+     "ELEMENT(ARRAY[7])", "7", ResolveElement, ElementKernel},
+    {"ARRAY_CONTAINS", kFamilyCollection, "Whether an element equals the second; NULL can be looked for.",
+     "ARRAY_CONTAINS(ARRAY[7, 8], 8)", "TRUE", ResolveArrayContains, ArrayContainsKernel, false, true, false},
     {"SPLIT", kFamilyCollection, "The parts between separators.", "SPLIT('a,b,c', ',')", "[a, b, c]",
      ResolveSplit, SplitKernel},
     {"STR_TO_MAP", kFamilyCollection, "A map of 'key=value' parts.", "STR_TO_MAP('a=1,b=2')", "{a=1, b=2}",
