@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "expr/scalar_function.h"
 #include "sql/expression_binder.h"
 #include "sql/parse/name_parser.h"
@@ -52,7 +54,7 @@ Result<Relation> QueryBinder::Bind(const Query& query, const BindContext& contex
 
 Result<Relation> QueryBinder::BindBody(const Query& query, const BindContext& context) {
   if (const Select* select = std::get_if<Select>(&query.body))
-    return SelectBinder(*this, *select, context).Bind();
+    return SelectBinder(*this, *select, context, query.order_by).Bind();
   if (const Values* values = std::get_if<Values>(&query.body)) return BindValues(*values, context);
   if (const Union* node = std::get_if<Union>(&query.body)) return BindUnion(*node, context);
   return Bind(*std::get<QueryPtr>(query.body), context);
@@ -250,7 +252,7 @@ Result<Relation> QueryBinder::BindView(const View& view, const ObjectName& name,
   return relation;
 }
 
-// ORDER BY names columns of the result, or their positions.
+// ORDER BY names columns of the result, their positions, or what SelectBinder has put behind them.
 Result<Relation> QueryBinder::BindOrder(Relation relation, const Query& query, const BindContext& context) {
   const SourceRange range = query.order_by.empty() ? query.limit_range : query.order_by_range;
   if (!batch_) {
@@ -259,14 +261,27 @@ Result<Relation> QueryBinder::BindOrder(Relation relation, const Query& query, c
         .Hint("SET 'execution.runtime-mode' = 'batch' for bounded input");
   }
   SortNode sort;
-  Scope scope = relation.scope;
-  ExpressionBinder binder(*context.source, scope);
   std::vector<Projection> projections;
-  for (int i = 0; i < scope.columns.size(); ++i) {
-    projections.push_back(
-        {Expr::Column(i, scope.columns[i].name, scope.columns[i].type), scope.columns[i].name});
+  for (int i = 0; i < relation.scope.columns.size(); ++i) {
+    const Field& field = relation.scope.columns[i];
+    projections.push_back({Expr::Column(i, field.name, field.type), field.name});
   }
-  for (const OrderItem& item : query.order_by) {
+  std::vector<std::optional<int>> foreign;
+  for (size_t i = 0; i < query.order_by.size(); ++i) {
+    foreign.push_back(relation.scope.columns.Find(OrderColumnName(i)));
+  }
+  const auto added =
+      std::count_if(foreign.begin(), foreign.end(), [](const auto& at) { return at.has_value(); });
+  relation.scope.columns.fields.resize(projections.size() - static_cast<size_t>(added));
+  const Scope& scope = relation.scope;
+  ExpressionBinder binder(*context.source, scope);
+  for (size_t i = 0; i < query.order_by.size(); ++i) {
+    const OrderItem& item = query.order_by[i];
+    const bool nulls_first = item.nulls_first.value_or(!item.descending);
+    if (foreign[i]) {
+      sort.keys.push_back({*foreign[i], !item.descending, nulls_first});
+      continue;
+    }
     ASSIGN_OR_RETURN(Expr key, binder.Bind(*item.expression));
     int column = key.column;
     const Literal* ordinal = std::get_if<Literal>(&item.expression->node);
@@ -280,14 +295,15 @@ Result<Relation> QueryBinder::BindOrder(Relation relation, const Query& query, c
       column = static_cast<int>(projections.size());
       projections.push_back({std::move(key), fmt::format("order${}", column)});
     }
-    sort.keys.push_back({column, !item.descending, item.nulls_first.value_or(!item.descending)});
+    sort.keys.push_back({column, !item.descending, nulls_first});
   }
   sort.limit = query.limit.value_or(-1);
   sort.offset = query.offset.value_or(0);
   const int32_t position = context.source->Position(range);
+  const bool computed = static_cast<int>(projections.size()) > builder_.node(relation.node).schema.size();
   const bool extended = static_cast<int>(projections.size()) > scope.columns.size();
   std::vector<Projection> back(projections.begin(), projections.begin() + scope.columns.size());
-  if (extended) {
+  if (computed) {
     relation.node =
         builder_.AddCalc(context.owner + "/calc", relation.node, {}, std::move(projections), position);
   }

@@ -21,7 +21,13 @@ std::string DerivedName(const Expression& expression, size_t position) {
   return fmt::format("EXPR${}", position);
 }
 
+bool IsAggregate(const Call& call) {
+  return !call.over && FindAggregateFunction(UpperCase(call.name.text)) != nullptr;
+}
+
 }  // namespace
+
+std::string OrderColumnName(size_t item) { return fmt::format("order-by${}", item); }
 
 std::string ConditionText(const Expr& condition) {
   std::string text = condition.ToString();
@@ -113,7 +119,24 @@ Status SelectBinder::ExpandItems() {
     for (int i = 0; !used.insert(name).second; ++i) name = fmt::format("{}{}", item.name, i);
     item.name = name;
   }
+  AddOrderItems();
   return Status();
+}
+
+// An ORDER BY item that is no expression over the list's own names is one over the input's, or an aggregate.
+void SelectBinder::AddOrderItems() {
+  if (select_.distinct) return;  // its rows have the list's columns and no others
+  const size_t listed = items_.size();
+  auto is_foreign = [&](const Identifier& name) {
+    return name.parts.size() > 1 ||
+           std::none_of(items_.begin(), items_.begin() + static_cast<ptrdiff_t>(listed),
+                        [&](const Item& item) { return item.name == name.parts[0].text; });
+  };
+  for (size_t i = 0; i < order_.size(); ++i) {
+    const Expression& expression = *order_[i].expression;
+    if (!HasIdentifier(expression, is_foreign) && !HasCall(expression, IsAggregate)) continue;
+    items_.push_back({expression.range, &expression, -1, OrderColumnName(i)});
+  }
 }
 
 Status SelectBinder::ExpandStar(const SelectItem& item) {
@@ -128,13 +151,13 @@ Status SelectBinder::ExpandStar(const SelectItem& item) {
 }
 
 bool SelectBinder::HasAggregates() const {
-  auto is_aggregate = [](const Call& call) {
-    return !call.over && (FindAggregateFunction(UpperCase(call.name.text)) != nullptr);
-  };
   for (const SelectItem& item : select_.items) {
-    if (item.expression && HasCall(*item.expression, is_aggregate)) return true;
+    if (item.expression && HasCall(*item.expression, IsAggregate)) return true;
   }
-  return select_.having && HasCall(*select_.having, is_aggregate);
+  for (const OrderItem& item : order_) {
+    if (HasCall(*item.expression, IsAggregate)) return true;
+  }
+  return select_.having && HasCall(*select_.having, IsAggregate);
 }
 
 Result<std::vector<Expr>> SelectBinder::BindItems(ExpressionBinder& binder) {

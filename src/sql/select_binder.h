@@ -16,9 +16,12 @@ namespace caudal::sql {
 
 class SelectBinder {
  public:
-  SelectBinder(QueryBinder& queries, const Select& select, const BindContext& context)
-      : queries_(queries), select_(select), context_(context) {}
+  // `order`: of the query that the block is the body of.
+  SelectBinder(QueryBinder& queries, const Select& select, const BindContext& context,
+               const std::vector<OrderItem>& order)
+      : queries_(queries), select_(select), context_(context), order_(order) {}
 
+  // Behind the columns of the list stand those that only ORDER BY asks for, named by OrderColumnName.
   Result<Relation> Bind();
 
  private:
@@ -30,6 +33,7 @@ class SelectBinder {
   };
 
   Status ExpandItems();
+  void AddOrderItems();
   Status ExpandStar(const SelectItem& item);
   Result<Relation> BindPlain(std::vector<Expr> filters);
   Result<Relation> BindWithoutFrom();
@@ -40,9 +44,13 @@ class SelectBinder {
   QueryBinder& queries_;
   const Select& select_;
   const BindContext& context_;
+  const std::vector<OrderItem>& order_;
   Relation input_;
   std::vector<Item> items_;
 };
+
+// The name of the column by which the ORDER BY item of that number sorts and which the list does not give.
+std::string OrderColumnName(size_t item);
 
 // Adds a Calc that filters and projects; nothing if it would change nothing. Window columns are followed.
 Relation Project(PlanBuilder& builder, const Relation& input, const std::string& owner,

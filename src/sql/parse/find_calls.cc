@@ -68,17 +68,26 @@ struct Children {
   void operator()(const FieldAccess& node) const { Add(node.operand); }
 };
 
-}  // namespace
-
-bool HasCall(const Expression& expression, const std::function<bool(const Call&)>& wanted) {
-  const Call* call = std::get_if<Call>(&expression.node);
-  if (call != nullptr && wanted(*call)) return true;
+template <typename Node>
+bool Has(const Expression& expression, const std::function<bool(const Node&)>& wanted) {
+  const Node* node = std::get_if<Node>(&expression.node);
+  if (node != nullptr && wanted(*node)) return true;
   std::vector<const Expression*> children;
   std::visit(Children{children}, expression.node);
   for (const Expression* child : children) {
-    if (HasCall(*child, wanted)) return true;
+    if (Has(*child, wanted)) return true;
   }
   return false;
+}
+
+}  // namespace
+
+bool HasCall(const Expression& expression, const std::function<bool(const Call&)>& wanted) {
+  return Has(expression, wanted);
+}
+
+bool HasIdentifier(const Expression& expression, const std::function<bool(const Identifier&)>& wanted) {
+  return Has(expression, wanted);
 }
 
 }  // namespace caudal::sql
