@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/testing/sink_contract.h"
 #include "data/value.h"
 
 namespace caudal {
@@ -25,6 +26,19 @@ TEST(BlackholeConnectorTest, CountsAddedAndRemovedRowsOfEachEpoch) {
   EXPECT_EQ(counted.rows_added, 5);
   EXPECT_EQ(counted.rows_removed, 1);
   EXPECT_EQ((*(*writer->Seal({1, 2}))->Prepare()).rows_added, 0);
+}
+
+TEST(BlackholeConnectorTest, KeepsTheContractOfSinks) {
+  CheckSinkContract([] {
+    SinkUnderTest test;
+    test.forks = test.shows = false;
+    test.rows = [](int64_t number) {
+      return Chunk({ConstantColumn(Type(TypeId::kInt), Value(number), 2)}, 2);
+    };
+    test.open = [](int64_t) { return BlackholeConnector().MakeSink(Table(), {}); };
+    test.contents = [] { return std::string(); };
+    return test;
+  });
 }
 
 }  // namespace

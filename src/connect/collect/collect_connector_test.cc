@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/testing/sink_contract.h"
+
 namespace caudal {
 namespace {
 
@@ -9,6 +11,30 @@ class NoRejects : public SinkRejects {
  public:
   void Reject(const Chunk&, RowSet, std::string) override { FAIL(); }
 };
+
+TEST(CollectConnectorTest, KeepsTheContractOfSinks) {
+  CollectRegistry registry;
+  const CollectConnector connector(&registry);
+  int targets = 0;
+  CheckSinkContract([&] {
+    Table table;
+    table.name = "t" + std::to_string(targets++);
+    SinkUnderTest test;
+    test.forks = false;
+    test.rows = [](int64_t number) {
+      return Chunk({ConstantColumn(Type(TypeId::kInt), Value(number), 2)}, 2);
+    };
+    test.open = [&connector, table](int64_t) { return connector.MakeSink(table, {}); };
+    test.contents = [&registry, name = table.name] {
+      std::string text;
+      for (const Change& change : registry.Get(name)->Committed()) {
+        text += std::to_string(std::get<int64_t>(change.values[0].data)) + " ";
+      }
+      return text;
+    };
+    return test;
+  });
+}
 
 TEST(CollectConnectorTest, ShowsAnEpochOnceHoweverOftenItIsCommitted) {
   CollectRegistry registry;

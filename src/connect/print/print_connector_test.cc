@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "api/testing/sink_contract.h"
 #include "data/column_builder.h"
+#include "data/value.h"
 
 namespace caudal {
 namespace {
@@ -45,6 +47,29 @@ TEST(PrintConnectorTest, LinesComeWithTheirEpochAsFlinkWritesThem) {
   EXPECT_EQ(std::string(text, size),
             "x:2> +I[1, 2026-03-01T12:34:56.789, -10.50, true]\n"
             "x:2> -D[null, 1970-01-01T00:00:00, 0.07, false]\n");
+  std::fclose(out);
+  std::free(text);
+}
+
+// "At least once": nothing is printed before its commit; a repeated one prints again.
+TEST(PrintConnectorTest, KeepsWhatItPromisesOfTheContractOfSinks) {
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* out = open_memstream(&text, &size);
+  const PrintConnector connector(out);
+  CheckSinkContract([&] {
+    SinkUnderTest test;
+    test.forks = false;
+    test.rows = [](int64_t number) {
+      return Chunk({ConstantColumn(Type(TypeId::kInt), Value(number), 2)}, 2);
+    };
+    test.open = [&connector](int64_t) { return connector.MakeSink(Table(), {}); };
+    test.contents = [&] {
+      std::fflush(out);
+      return std::string(text, size);
+    };
+    return test;
+  });
   std::fclose(out);
   std::free(text);
 }
