@@ -34,7 +34,7 @@ int Query(Program* program, const std::string& select, Console& console) {
   sql::Session session(program->mutable_catalog());
   const Result<std::vector<sql::Outcome>> outcomes = session.Execute(select);
   if (!outcomes.ok()) return console.Fail(outcomes.status(), RefusalCode(outcomes.status()));
-  ScriptRunner runner(&console);
+  ScriptRunner runner(&console, {});
   for (const sql::Outcome& outcome : *outcomes) {
     const Status status = runner.Run(outcome);
     if (!status.ok()) return console.Fail(status, runner.CodeOf(status));
