@@ -17,6 +17,25 @@ std::string Line(const YAML::Node& node, const std::string& name) {
   return fmt::format("{}, line {}", name, std::max(node.Mark().line, 0) + 1);  // an empty file has no mark
 }
 
+// YAML::Load reads the first document and no more; YAML::LoadAll never ends on ",a". What follows a marker
+// in the first column is a document of its own, whatever stands around it (YAML 1.2, 9.1.2).
+Status CheckOneDocument(std::string_view yaml, const std::string& name) {
+  bool begun = false;
+  for (int line = 1; !yaml.empty(); ++line) {
+    const std::string_view text = yaml.substr(0, yaml.find('\n'));
+    yaml.remove_prefix(std::min(text.size() + 1, yaml.size()));
+    const bool marker = text.starts_with("---") && text.find_first_not_of(" \t\r", 3) != 3;
+    if (marker && begun) {
+      return Status::User("a second document begins in the pipeline file")
+          .At(fmt::format("{}, line {}", name, line))
+          .Hint("a file describes one pipeline: remove the '---' and what follows it");
+    }
+    const size_t first = text.find_first_not_of(" \t\r");
+    begun = begun || marker || (first != std::string_view::npos && text[first] != '#' && text[0] != '%');
+  }
+  return Status();
+}
+
 // YAML has the first of two equal keys win, and nobody sees that the other says something else.
 Status CheckNoKeyTwice(const YAML::Node& map, const std::string& name) {
   std::map<std::string, int> seen;  // → line
@@ -233,13 +252,8 @@ Result<PipelineFile> ParsePipelineFile(std::string_view yaml, const std::string&
   PipelineFile file;
   file.path = name;
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(yaml));
-    if (documents.size() > 1) {
-      return Status::User("a second document begins in the pipeline file")
-          .At(Line(documents[1], name))
-          .Hint("a file describes one pipeline: remove the '---' and what follows it");
-    }
-    RETURN_IF_ERROR(ReadFile(documents.empty() ? YAML::Node() : documents[0], name, &file));
+    RETURN_IF_ERROR(CheckOneDocument(yaml, name));
+    RETURN_IF_ERROR(ReadFile(YAML::Load(std::string(yaml)), name, &file));
   } catch (const YAML::Exception& error) {
     return Status::User("not YAML: " + error.msg)
         .At(fmt::format("{}, line {}", name, std::max(error.mark.line, 0) + 1));

@@ -76,9 +76,11 @@ TEST(PipelineFileTest, WhatYamlWouldPassOverIsRefused) {
   EXPECT_NE(twice("slo:\n  completeness_percent: 1\n  completeness_percent: 2\n"), std::string::npos);
   EXPECT_NE(twice("watermark: {why: a, delay: 1 s,\n\n  why: b}\n"), std::string::npos);
   EXPECT_EQ(ErrorOf(head + "---\npipeline: y\nowner: p\n"),
-            "error[user]: a second document begins in the pipeline file\n  at p.yaml, line 4\n"
+            "error[user]: a second document begins in the pipeline file\n  at p.yaml, line 3\n"
             "  hint: a file describes one pipeline: remove the '---' and what follows it");
-  EXPECT_TRUE(ParsePipelineFile("---\n" + head + "...\n", "p.yaml").ok());
+  EXPECT_TRUE(ParsePipelineFile("# Ours.\n\n---\n" + head + "...\n", "p.yaml").ok());
+  EXPECT_TRUE(ParsePipelineFile(head + "version: ---\n", "p.yaml").ok());
+  EXPECT_FALSE(ParsePipelineFile(",a", "p.yaml").ok());  // no end to it for YAML::LoadAll
 }
 
 TEST(PipelineFileTest, NoMessageNamesLineZero) {

@@ -286,8 +286,12 @@ class BadInput(unittest.TestCase):
         self.wait_for(lambda: len(self.rows()) == 2, "the rows")
         self.assertIsNone(self.rows()[0][1])
         address = re.search(r"event=listening address=(\S+)", self.log()).group(1)
-        with urllib.request.urlopen(f"http://{address}/metrics") as page:
-            self.assertRegex(page.read().decode(), r"caudal_ignored_values_total\{[^}]*\} 1\n")
+
+        def ignored():
+            with urllib.request.urlopen(f"http://{address}/metrics") as page:
+                return re.search(r"caudal_ignored_values_total\{[^}]*\} (\d+)\n", page.read().decode()).group(1)
+
+        self.wait_for(lambda: ignored() == "1", "the count on /metrics, which is taken about once a second")
         self.expect(self.caudal("stop", "--state", "state"), 0)
         self.assertEqual(process.wait(timeout=20), 0)
 
@@ -455,8 +459,9 @@ class BadInput(unittest.TestCase):
         def diff(**new):
             (self.folder / "job.sql").write_text(job.format(**old | new))
             result = self.caudal("checkpoint", "diff", "job.sql", "--state", "state", "--json")
-            rows = [json.loads(line) for line in result.stdout.splitlines() if line.startswith('{"change"')]
-            return result.returncode, sorted((row["query"], row["change"]) for row in rows if row["change"] != "identical")
+            rows = [json.loads(line) for line in result.stdout.splitlines()]
+            changes = [(row["query"].removeprefix("job/"), row["change"]) for row in rows if row.get("change", "identical") != "identical"]
+            return result.returncode, sorted(changes)
 
         self.assertEqual(diff(), (0, []))
         self.assertEqual(diff(copied="id < 100 AND id >= 0"), (0, []))

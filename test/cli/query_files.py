@@ -52,8 +52,8 @@ class QueryFiles(CliCase):
         self.assertEqual(self.lines("sql", "SELECT `dict`, u64 FROM `foreign.parquet` WHERE dict_int = 8"),
                          ["dict\tu64", "a\t0", "b\t9223372036854775808"])
         for column in ("list", "struct", "map", "nothing", "d256"):
-            self.assertIn(f"column '{column}' of", self.refused("sql", f"SELECT `{column}` FROM `foreign.parquet`", code=3))
-        self.assertIn("which cannot be read yet", self.refused("sql", "SELECT * FROM `foreign.parquet`", code=3))
+            self.assertIn(f"column '{column}' of", self.refused("sql", f"SELECT `{column}` FROM `foreign.parquet`", code=2))
+        self.assertIn("which cannot be read yet", self.refused("sql", "SELECT * FROM `foreign.parquet`", code=2))
         self.write("x.json.gz", "\x1f")
         self.assertIn("format '.gz' is not known", self.refused("sql", "SELECT * FROM `./x.json.gz`", code=3))
 
