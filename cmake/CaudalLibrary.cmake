@@ -44,6 +44,7 @@ function(caudal_library name)
     # itself is optimised (release), -O1 halves their compile time and keeps them quick enough.
     set_target_properties(${target}_test PROPERTIES UNITY_BUILD OFF)
     target_compile_options(${target}_test PRIVATE $<$<BOOL:${CMAKE_UNITY_BUILD}>:-O1>)
-    add_test(NAME ${target}_test COMMAND ${target}_test)
+    # A compiler cache may make __FILE__ relative to the build folder; tests find their fixtures by it.
+    add_test(NAME ${target}_test COMMAND ${target}_test WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
   endif()
 endfunction()

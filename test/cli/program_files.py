@@ -81,7 +81,7 @@ class ProgramFiles(CliCase):
                 ("recovery:\n  replay_source: alsonot\n", "there is no table 'alsonot' to replay from\n  at p.yaml, line 4"),
                 ("targets:\n  gold: nowhere\n", "target 'nowhere' (gold) is written by no query\n  at p.yaml, line 4"),
                 ("owner: you\n", "key 'owner' is there twice\n  at p.yaml, line 3"),
-                ("---\npipeline: q\nowner: you\n", "a second document begins in the pipeline file\n  at p.yaml, line 4")):
+                ("---\npipeline: q\nowner: you\n", "a second document begins in the pipeline file\n  at p.yaml, line 3")):
             self.write("p.yaml", head + more)
             for command in ("validate", "run"):
                 self.assertIn(said, self.refused(command, "p.yaml", code=3))
