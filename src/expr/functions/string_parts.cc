@@ -64,7 +64,7 @@ std::string_view Substring(std::string_view text, int64_t start, int64_t length)
   int64_t skip = start > 0 ? start - 1 : 0;
   if (start < 0) {
     skip = CharacterCount(text) + start;
-    if (skip < 0) return {};
+    if (skip < 0) return text.substr(0, 0);  // empty, and not null
   }
   const std::string_view rest = text.substr(CharacterOffset(text, skip));
   return CharacterPrefix(rest, length);
