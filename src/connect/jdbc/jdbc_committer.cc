@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
-#include "connect/jdbc/jdbc_sink.h"
 #include "db/sqlite_transaction.h"
 
 namespace caudal {
@@ -67,7 +64,7 @@ Status JdbcCommitter::CheckTable() {
         .Hint("create it, or let caudal do it: 'caudal.create-table' = 'true'");
   }
   // SQLite itself says whether the statements of a segment fit the table: names, and a unique key.
-  return ApplySegment(EmptySegment(target_), SegmentReference{}, database_.get());
+  return ApplySegment(EmptySegment(form_), SegmentReference{}, database_.get());
 }
 
 Result<Epoch> JdbcCommitter::LastCommitted() {
@@ -88,11 +85,7 @@ CommitResult JdbcCommitter::Commit(Epoch epoch, std::span<const Committable> com
   bool lost = false;
   Status status = CommitInTransaction(epoch, committables, &lost);
   if (status.ok()) {
-    // The ledger has the epoch, so nobody asks for these files again; one that stays is a leftover.
-    for (const Committable& committable : committables) {
-      const Result<SegmentReference> reference = SegmentReference::Parse(committable.payload);
-      if (reference.ok()) static_cast<void>(context_.files->Remove(reference->path).ok());
-    }
+    RemoveSegments(context_.files, form_, committables);
     return {};
   }
   database_.reset();  // the next call starts from a fresh connection
@@ -111,21 +104,13 @@ Status JdbcCommitter::CommitInTransaction(Epoch epoch, std::span<const Committab
   ASSIGN_OR_RETURN(const Epoch last, LastCommitted());
   if (last >= epoch) return Status();
   for (const Committable& committable : committables) {
-    ASSIGN_OR_RETURN(const SegmentReference reference, SegmentReference::Parse(committable.payload));
-    RETURN_IF_ERROR(CheckTarget(reference));
+    ASSIGN_OR_RETURN(const SegmentReference reference, SegmentReference::Parse(form_, committable.payload));
+    RETURN_IF_ERROR(reference.CheckTarget(form_, "'url' and 'table-name'"));
     ASSIGN_OR_RETURN(const std::string segment, ReadSegment(context_.files, reference, lost));
     RETURN_IF_ERROR(ApplySegment(segment, reference, database_.get()));
   }
   if (!context_.ephemeral) RETURN_IF_ERROR(WriteLedger(epoch));
   return transaction.Commit();
-}
-
-// Another database has another ledger, which cannot tell what the former one has.
-Status JdbcCommitter::CheckTarget(const SegmentReference& reference) const {
-  if (reference.target.empty() || reference.target == target_.origin()) return Status();
-  return Status::User(fmt::format("its rows were prepared for '{}', and table '{}' is '{}' now",
-                                  reference.target, target_.declared, target_.origin()))
-      .Hint("give the table its former 'url' and 'table-name' back, or begin with a new state folder");
 }
 
 Status JdbcCommitter::WriteLedger(Epoch epoch) {
@@ -139,14 +124,7 @@ Status JdbcCommitter::WriteLedger(Epoch epoch) {
 }
 
 Status JdbcCommitter::RemoveLeftovers() {
-  const std::string prefix = SegmentPrefix(target_);
-  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, context_.files->List(context_.segment_dir));
-  for (const FileInfo& entry : entries) {
-    if (std::filesystem::path(entry.path).filename().string().starts_with(prefix)) {
-      RETURN_IF_ERROR(context_.files->Remove(entry.path));
-    }
-  }
-  return Status();
+  return RemoveAllSegments(context_.files, context_.segment_dir, form_);
 }
 
 }  // namespace caudal

@@ -10,7 +10,7 @@
 
 #include "api/connector.h"
 #include "api/sink.h"
-#include "connect/jdbc/epoch_segment.h"
+#include "connect/jdbc/jdbc_segment.h"
 #include "connect/jdbc/jdbc_target.h"
 #include "db/sqlite.h"
 
@@ -28,15 +28,15 @@ class JdbcCommitter : public SinkCommitter {
 
  private:
   JdbcCommitter(JdbcTarget target, ConnectorContext context)
-      : target_(std::move(target)), context_(std::move(context)) {}
+      : target_(std::move(target)), form_(JdbcSegmentForm(target_)), context_(std::move(context)) {}
 
   Status Connect();
   Status CheckTable();
   Status CommitInTransaction(Epoch epoch, std::span<const Committable> committables, bool* lost);
-  Status CheckTarget(const SegmentReference& reference) const;
   Status WriteLedger(Epoch epoch);
 
   JdbcTarget target_;
+  SegmentForm form_;
   ConnectorContext context_;
   std::unique_ptr<Sqlite> database_;
 };

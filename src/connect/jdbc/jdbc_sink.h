@@ -27,7 +27,4 @@ class JdbcSink : public Sink {
   ConnectorContext context_;
 };
 
-// What the segment files of a sink are called, up to the epoch and the task.
-std::string SegmentPrefix(const JdbcTarget& target);
-
 }  // namespace caudal

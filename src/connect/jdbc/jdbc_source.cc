@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "connect/jdbc/cell.h"
+#include "connect/jdbc/database_cell.h"
 #include "data/column_builder.h"
 
 namespace caudal {

@@ -1,10 +1,10 @@
-#include "connect/jdbc/epoch_rows.h"
+#include "api/segment/epoch_rows.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "connect/jdbc/cell.h"
+#include "api/segment/cell.h"
 #include "data/int128.h"
 
 namespace caudal {
