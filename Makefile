@@ -15,7 +15,7 @@ help: ## list these targets
 # --- what users run ---------------------------------------------------------------------------------------------
 
 .PHONY: setup
-setup: ## install what the build needs (Debian packages, Arrow C++); quick when all is there
+setup: ## install what the build needs (Debian packages, Arrow C++, librdkafka); quick when all is there
 	@tools/setup
 
 .PHONY: build
