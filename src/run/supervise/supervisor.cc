@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,9 +49,16 @@ struct ChildEnd {
 ChildEnd WaitForChild(pid_t process, int pipe) {
   ChildEnd end;
   char bytes[4096];
-  for (ssize_t count; (count = read(pipe, bytes, sizeof(bytes))) != 0;) {
+  pollfd readable = {pipe, POLLIN, 0};
+  for (;;) {
+    // Not a bare read: SA_RESTART would go on with it, and TSan holds a signal back until the call returns.
+    if (poll(&readable, 1, -1) < 0) {
+      if (errno == EINTR) continue;
+      break;
+    }
+    const ssize_t count = read(pipe, bytes, sizeof(bytes));
+    if (count == 0 || (count < 0 && errno != EINTR)) break;
     if (count > 0) end.lines.append(bytes, static_cast<size_t>(count));
-    if (count < 0 && errno != EINTR) break;
   }
   while (waitpid(process, &end.wait_status, 0) < 0 && errno == EINTR) {
   }
