@@ -178,7 +178,7 @@ Result<Expr> BindInterval(const IntervalLiteral& interval, SourceRange range, co
   std::string separators;
   for (int unit = static_cast<int>(interval.from); unit < static_cast<int>(last); ++unit) {
     if (months) {
-      separators = "-";
+      separators.assign(1, '-');  // of one character: g++ 12 warns of an overlap in = "-"
     } else {
       separators += unit == static_cast<int>(TimeUnit::kDay) ? ' ' : ':';
     }
