@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/check.h"
 #include "data/sketch/ranks.h"
 
 namespace caudal {
@@ -71,14 +72,9 @@ double Tau(double x) {
   return z / 3;
 }
 
-void AppendLittleEndian(uint32_t value, std::string* out) {
-  char bytes[4];
-  std::memcpy(bytes, &value, 4);
-  out->append(bytes, 4);
-}
-
-// What a list of entries starts with: as many as the smallest block of an allocator holds anyway.
-constexpr size_t kFirstEntries = 6;
+constexpr size_t kFirstBlock = 2 * HyperLogLog::kFew * sizeof(uint32_t);
+// What two sparse sketches may have together before it is known how many of them are the same.
+constexpr size_t kMostEntries = 2 * HyperLogLog::kSparseLimit;
 
 // The sum of 2^-rank over all ranks but 0, a rank at a time: what Ertl writes, for the rare rank that is too
 // high for RankSum.
@@ -118,85 +114,120 @@ void HyperLogLog::Add(uint64_t hash) {
   Raise(hash >> (64 - kPrecision), static_cast<uint8_t>(rank));
 }
 
-void HyperLogLog::AddEntry(uint32_t entry) {
-  const uint32_t prefix = entry >> kRankBits;
-  const size_t at = LowerBound(sparse_.data(), sparse_.size(), prefix << kRankBits);
-  if (at < sparse_.size() && sparse_[at] >> kRankBits == prefix) {
-    sparse_[at] = std::max(sparse_[at], entry);
-    return;
-  }
-  if (sparse_.capacity() == 0) sparse_.reserve(kFirstEntries);
-  sparse_.insert(sparse_.begin() + static_cast<std::ptrdiff_t>(at), entry);
-  if (sparse_.size() > kSparseLimit) MakeDense();
+void HyperLogLog::Reserve(size_t bytes) {
+  if (bytes <= capacity_) return;
+  const size_t capacity = std::max(std::bit_ceil(bytes), kFirstBlock);
+  std::free(block_);
+  block_ = static_cast<char*>(std::malloc(capacity));
+  CHECK(block_ != nullptr);
+  capacity_ = static_cast<uint16_t>(capacity);
 }
 
-void HyperLogLog::Zip(const std::vector<uint32_t>& other) {
-  if (sparse_.empty()) {
-    sparse_ = other;
+uint32_t* HyperLogLog::MakeRoom(size_t count) {
+  if (count <= kFew) return few_;
+  if (count * sizeof(uint32_t) > capacity_ || size_ <= kFew) {
+    uint32_t kept[kMostEntries];
+    std::copy_n(entries().data(), size_, kept);
+    Reserve(count * sizeof(uint32_t));
+    std::copy_n(kept, size_, block_entries());
+  }
+  return block_entries();
+}
+
+void HyperLogLog::SetEntries(Entries from) {
+  is_dense_ = false;
+  if (from.size() > kFew) Reserve(from.size_bytes());
+  std::copy_n(from.data(), from.size(), from.size() <= kFew ? few_ : block_entries());
+  size_ = static_cast<uint16_t>(from.size());
+}
+
+void HyperLogLog::AddEntry(uint32_t entry) {
+  const uint32_t prefix = entry >> kRankBits;
+  const Entries before = entries();
+  const size_t at = LowerBound(before.data(), before.size(), prefix << kRankBits);
+  if (at < before.size() && before[at] >> kRankBits == prefix) {
+    uint32_t& here = const_cast<uint32_t&>(before[at]);
+    here = std::max(here, entry);
     return;
   }
+  uint32_t* room = MakeRoom(size_ + 1u);
+  std::copy_backward(room + at, room + size_, room + size_ + 1);
+  room[at] = entry;
+  if (++size_ <= kSparseLimit) return;
+  uint32_t all[kSparseLimit + 1];
+  std::copy_n(room, size_, all);
+  MakeDense({all, size_});
+}
+
+void HyperLogLog::Zip(Entries other) {
+  if (size_ == 0) return SetEntries(other);
   // From the back, in place, and only as far as `other` reaches.
-  size_t left = sparse_.size();
-  sparse_.resize(left + other.size());
-  uint32_t* entries = sparse_.data();
-  size_t end = sparse_.size();
+  size_t left = size_;
+  size_t end = left + other.size();
+  const size_t most = end;
+  uint32_t* all = MakeRoom(end);
   for (size_t i = other.size(); i-- > 0;) {
     const uint32_t entry = other[i];
     const uint32_t prefix = entry >> kRankBits;
-    while (left > 0 && entries[left - 1] >> kRankBits > prefix) entries[--end] = entries[--left];
-    const bool here = left > 0 && entries[left - 1] >> kRankBits == prefix;
-    entries[--end] = here ? std::max(entries[--left], entry) : entry;
+    while (left > 0 && all[left - 1] >> kRankBits > prefix) all[--end] = all[--left];
+    const bool here = left > 0 && all[left - 1] >> kRankBits == prefix;
+    all[--end] = here ? std::max(all[--left], entry) : entry;
   }
   // Entries that both had have left a gap.
-  sparse_.erase(sparse_.begin() + static_cast<std::ptrdiff_t>(left),
-                sparse_.begin() + static_cast<std::ptrdiff_t>(end));
-  if (sparse_.size() > kSparseLimit) MakeDense();
-}
-
-void HyperLogLog::MakeDense() {
-  if (dense_ == nullptr) {
-    dense_ = std::make_unique<uint8_t[]>(kRegisters);
-  } else {
-    std::memset(dense_.get(), 0, kRegisters);
+  std::copy(all + end, all + most, all + left);
+  const size_t count = left + (most - end);
+  if (count > kSparseLimit) {
+    uint32_t merged[kMostEntries];
+    std::copy_n(all, count, merged);
+    return MakeDense({merged, count});
   }
-  RaiseAll(sparse_);
-  is_dense_ = true;
-  std::vector<uint32_t>().swap(sparse_);
+  if (count <= kFew && all != few_) std::copy_n(all, count, few_);
+  size_ = static_cast<uint16_t>(count);
 }
 
-void HyperLogLog::RaiseAll(const std::vector<uint32_t>& entries) {
-  for (const uint32_t entry : entries) Raise(RegisterOf(entry), RankOf(entry));
+void HyperLogLog::MakeDense(Entries from) {
+  Reserve(kRegisters);
+  std::memset(block_, 0, kRegisters);
+  is_dense_ = true;
+  size_ = 0;
+  RaiseAll(from);
+}
+
+void HyperLogLog::RaiseAll(Entries from) {
+  for (const uint32_t entry : from) Raise(RegisterOf(entry), RankOf(entry));
 }
 
 void HyperLogLog::Merge(const HyperLogLog& other) {
   if (other.is_dense_ && is_dense_) {
-    RaiseRanks(dense_.get(), other.dense_.get(), kRegisters);
+    RaiseRanks(ranks(), other.ranks(), kRegisters);
   } else if (other.is_dense_) {
-    const std::vector<uint32_t> own = std::move(sparse_);
+    uint32_t own[kSparseLimit];
+    const size_t count = size_;
+    std::copy_n(entries().data(), count, own);
     Assign(other);
-    RaiseAll(own);
+    RaiseAll({own, count});
   } else if (is_dense_) {
-    RaiseAll(other.sparse_);
+    RaiseAll(other.entries());
   } else {
-    Zip(other.sparse_);
+    Zip(other.entries());
   }
 }
 
 void HyperLogLog::Assign(const HyperLogLog& other) {
-  sparse_ = other.sparse_;
-  is_dense_ = other.is_dense_;
-  if (!is_dense_) return;
-  if (dense_ == nullptr) dense_.reset(new uint8_t[kRegisters]);
-  std::memcpy(dense_.get(), other.dense_.get(), kRegisters);
+  if (!other.is_dense_) return SetEntries(other.entries());
+  Reserve(kRegisters);
+  std::memcpy(block_, other.block_, kRegisters);
+  is_dense_ = true;
+  size_ = 0;
 }
 
 int64_t HyperLogLog::Estimate() const {
-  if (!is_dense_) return static_cast<int64_t>(sparse_.size());
+  if (!is_dense_) return size_;
   constexpr double kCount = static_cast<double>(kRegisters);
-  const RankSum sum = SumRanks(dense_.get(), kRegisters);
+  const RankSum sum = SumRanks(ranks(), kRegisters);
   // Both ways of adding up are exact, hence equal to the last bit.
   double z = sum.exact ? static_cast<double>(sum.units) / static_cast<double>(uint64_t{1} << RankSum::kUnit)
-                       : SumOfHistogram(dense_.get());
+                       : SumOfHistogram(ranks());
   z += kCount * Sigma(sum.zeros / kCount);
   constexpr double kAlpha = 0.7213475204444817;  // 1 / (2 ln 2)
   return std::llround(kAlpha * kCount * kCount / z);
@@ -205,39 +236,40 @@ int64_t HyperLogLog::Estimate() const {
 void HyperLogLog::Serialize(std::string* out) const {
   if (is_dense_) {
     *out += kDenseForm;
-    out->append(reinterpret_cast<const char*>(dense_.get()), kRegisters);
+    out->append(block_, kRegisters);
     return;
   }
-  *out += kSparseForm;
-  AppendLittleEndian(static_cast<uint32_t>(sparse_.size()), out);
-  for (const uint32_t entry : sparse_) AppendLittleEndian(entry, out);
+  char head[1 + sizeof(uint32_t)] = {kSparseForm};
+  const uint32_t count = size_;
+  std::memcpy(head + 1, &count, sizeof(count));
+  out->append(head, sizeof(head));
+  out->append(reinterpret_cast<const char*>(entries().data()), entries().size_bytes());
 }
 
 bool HyperLogLog::Deserialize(std::string_view* in) {
-  sparse_.clear();
-  is_dense_ = false;
+  SetEntries({});
   if (in->empty()) return false;
   const char form = in->front();
   in->remove_prefix(1);
   if (form == kDenseForm) {
     if (in->size() < kRegisters) return false;
-    if (dense_ == nullptr) dense_.reset(new uint8_t[kRegisters]);
+    Reserve(kRegisters);
     is_dense_ = true;
-    std::memcpy(dense_.get(), in->data(), kRegisters);
+    std::memcpy(block_, in->data(), kRegisters);
     in->remove_prefix(kRegisters);
-    return std::all_of(dense_.get(), dense_.get() + kRegisters,
-                       [](uint8_t rank) { return rank <= kMaxRank; });
+    return std::all_of(ranks(), ranks() + kRegisters, [](uint8_t rank) { return rank <= kMaxRank; });
   }
   uint32_t count = 0;
   if (form != kSparseForm || in->size() < 4) return false;
   std::memcpy(&count, in->data(), 4);
   in->remove_prefix(4);
   if (count > kSparseLimit || in->size() < count * sizeof(uint32_t)) return false;
-  sparse_.resize(count);
-  if (count > 0) std::memcpy(sparse_.data(), in->data(), count * sizeof(uint32_t));
+  uint32_t read[kSparseLimit];
+  std::memcpy(read, in->data(), count * sizeof(uint32_t));
   in->remove_prefix(count * sizeof(uint32_t));
+  SetEntries({read, count});
   const auto ascending = [](uint32_t a, uint32_t b) { return a >> kRankBits >= b >> kRankBits; };
-  return std::adjacent_find(sparse_.begin(), sparse_.end(), ascending) == sparse_.end();
+  return std::adjacent_find(read, read + count, ascending) == read + count;
 }
 
 }  // namespace caudal

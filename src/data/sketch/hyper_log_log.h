@@ -3,16 +3,18 @@
 // 2^12 registers and Ertl's estimator, which needs no bias tables. A small set is kept as sorted entries of
 // 25 bits of hash, from which the registers can be made exactly: up to kSparseLimit values the count is exact
 // but for one in 100,000. Which form a sketch has depends on its set of values alone, never on order or
-// merging, so that a rebuild gives the same estimate. Not thread-safe. The bytes of Serialize are version 1
-// for ever; docs/formats/hyper-log-log.md has the page.
+// merging, so that a rebuild gives the same estimate. The first kFew entries stand in the object itself: most
+// panes of a window never allocate. Bytes that are all zero are an empty sketch, and one may be moved with
+// memcpy. Not thread-safe. The bytes of Serialize are version 1 for ever; docs/formats/hyper-log-log.md has
+// the page.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace caudal {
 
@@ -21,6 +23,12 @@ class HyperLogLog {
   static constexpr int kPrecision = 12;
   static constexpr size_t kRegisters = size_t{1} << kPrecision;
   static constexpr size_t kSparseLimit = 256;
+  static constexpr size_t kFew = 16;
+
+  HyperLogLog() = default;
+  ~HyperLogLog() { std::free(block_); }
+  HyperLogLog(const HyperLogLog&) = delete;
+  HyperLogLog& operator=(const HyperLogLog&) = delete;
 
   // The hash that Add takes: the same on every machine, for ever.
   static uint64_t Hash(const void* bytes, size_t size);
@@ -30,28 +38,41 @@ class HyperLogLog {
   void Merge(const HyperLogLog& other);
   // This becomes the same as `other`, in the memory that it has.
   void Assign(const HyperLogLog& other);
-  // Fetches ahead what Add will look at.
-  void Prefetch() const { __builtin_prefetch(sparse_.data(), 1); }
+  // Fetches ahead what Add will look at besides the object itself.
+  void Prefetch() const { __builtin_prefetch(block_, 1); }
   int64_t Estimate() const;
 
-  size_t bytes() const { return sparse_.capacity() * sizeof(uint32_t) + (dense_ ? kRegisters : 0); }
+  size_t bytes() const { return capacity_; }  // beside the object itself
 
   void Serialize(std::string* out) const;
   // Consumes a sketch from the front of `in`; false when the bytes are damaged.
   bool Deserialize(std::string_view* in);
 
  private:
+  using Entries = std::span<const uint32_t>;
+
+  // Ascending, one for each 25-bit prefix. REQUIRES, as all that names entries: !is_dense_.
+  Entries entries() const { return {size_ <= kFew ? few_ : block_entries(), size_}; }
+  uint32_t* block_entries() const { return reinterpret_cast<uint32_t*>(block_); }
+  uint8_t* ranks() const { return reinterpret_cast<uint8_t*>(block_); }
   void AddEntry(uint32_t entry);
-  void Zip(const std::vector<uint32_t>& other);  // both sparse
-  void MakeDense();
-  void RaiseAll(const std::vector<uint32_t>& entries);
+  void Zip(Entries other);
+  // Room for that many entries, those that are there in front. Null: they belong in few_.
+  uint32_t* MakeRoom(size_t count);
+  void SetEntries(Entries entries);
+  // The block has that many bytes; what was in it is lost unless it was large enough.
+  void Reserve(size_t bytes);
+  void MakeDense(Entries entries);  // which must not lie in the block
+  void RaiseAll(Entries entries);
   void Raise(size_t index, uint8_t rank) {
-    if (dense_[index] < rank) dense_[index] = rank;
+    if (ranks()[index] < rank) ranks()[index] = rank;
   }
 
-  std::vector<uint32_t> sparse_;      // ascending, one for each 25-bit prefix
-  std::unique_ptr<uint8_t[]> dense_;  // kRegisters ranks; kept by Assign even while not in use
+  uint16_t size_ = 0;      // of entries
+  uint16_t capacity_ = 0;  // of the block, in bytes
   bool is_dense_ = false;
+  char* block_ = nullptr;  // kRegisters ranks, or the entries that are more than few; kept by Assign
+  uint32_t few_[kFew] = {};
 };
 
 }  // namespace caudal

@@ -1,6 +1,7 @@
 // Aggregates over different values: DISTINCT around another aggregate, and APPROX_COUNT_DISTINCT.
 #include <cmath>
 #include <limits>
+#include <new>
 #include <unordered_map>
 
 #include "data/column_builder.h"
@@ -196,18 +197,27 @@ Status Distinct::Decode(std::string_view* in, char* accumulator) const {
   return Status();
 }
 
-class ApproxCountDistinct : public OwningAggregator<HyperLogLog> {
+// The accumulator is the sketch itself, so that one of few values takes no memory of its own.
+class ApproxCountDistinct : public Aggregator {
  public:
-  ApproxCountDistinct() : OwningAggregator(Type(TypeId::kBigInt, false)) {}
+  const Type& result_type() const override { return result_; }
+  Type accumulator_type() const override { return Type::Row({{"state", Type::Bytes()}}); }
+  int width() const override { return sizeof(HyperLogLog); }
+  void Init(char* accumulator) const override { new (accumulator) HyperLogLog(); }
+  void Destroy(char* accumulator) const override {
+    sketch(accumulator).~HyperLogLog();
+    Init(accumulator);
+  }
 
   void Add(char* const* accumulators, std::span<const ColumnPtr> args, RowSet rows) const override {
-    // In blocks: each sketch, then its entries, are on their way while others are hashed.
+    // In blocks: each sketch, then what hangs from it, is on its way while others are hashed.
     Pending pending[kBlock];
     size_t count = 0;
     ForEachKey(*args[0], rows, [&](int32_t i, std::string_view key) {
-      HyperLogLog& sketch = make(accumulators[i]);
-      __builtin_prefetch(&sketch);
-      pending[count] = {&sketch, HyperLogLog::Hash(key.data(), key.size())};
+      HyperLogLog* to = &sketch(accumulators[i]);
+      __builtin_prefetch(to);
+      __builtin_prefetch(reinterpret_cast<const char*>(to) + sizeof(HyperLogLog) - 1, 1);
+      pending[count] = {to, HyperLogLog::Hash(key.data(), key.size())};
       if (++count < kBlock) return;
       AddPending({pending, count});
       count = 0;
@@ -215,29 +225,19 @@ class ApproxCountDistinct : public OwningAggregator<HyperLogLog> {
     AddPending({pending, count});
   }
   bool can_retract() const override { return false; }
-  void Merge(char* into, const char* from) const override {
-    if (body(from) != nullptr) make(into).Merge(*body(from));
-  }
-  void Assign(char* into, const char* from) const override {
-    if (body(from) == nullptr) return Destroy(into);
-    make(into).Assign(*body(from));
-  }
+  void Merge(char* into, const char* from) const override { sketch(into).Merge(sketch(from)); }
+  void Assign(char* into, const char* from) const override { sketch(into).Assign(sketch(from)); }
   void Result(const char* const* accumulators, int32_t count, ColumnBuilder* out) const override {
-    for (int32_t i = 0; i < count; ++i) {
-      const HyperLogLog* sketch = body(accumulators[i]);
-      out->Append(sketch == nullptr ? int64_t{0} : sketch->Estimate());
-    }
+    for (int32_t i = 0; i < count; ++i) out->Append(sketch(accumulators[i]).Estimate());
   }
   int64_t ExtraBytes(const char* accumulator) const override {
-    const HyperLogLog* sketch = body(accumulator);
-    return sketch == nullptr ? 0 : static_cast<int64_t>(sizeof(HyperLogLog) + sketch->bytes());
+    return static_cast<int64_t>(sketch(accumulator).bytes());
   }
   void Encode(const char* accumulator, std::string* out) const override {
-    static const HyperLogLog empty;
-    (body(accumulator) == nullptr ? empty : *body(accumulator)).Serialize(out);
+    sketch(accumulator).Serialize(out);
   }
   Status Decode(std::string_view* in, char* accumulator) const override {
-    return make(accumulator).Deserialize(in) ? Status() : DamagedAccumulator();
+    return sketch(accumulator).Deserialize(in) ? Status() : DamagedAccumulator();
   }
 
  private:
@@ -246,10 +246,16 @@ class ApproxCountDistinct : public OwningAggregator<HyperLogLog> {
     HyperLogLog* sketch;
     uint64_t hash;
   };
+  static HyperLogLog& sketch(char* accumulator) { return *reinterpret_cast<HyperLogLog*>(accumulator); }
+  static const HyperLogLog& sketch(const char* accumulator) {
+    return *reinterpret_cast<const HyperLogLog*>(accumulator);
+  }
   static void AddPending(std::span<const Pending> all) {
     for (const Pending& pending : all) pending.sketch->Prefetch();
     for (const Pending& pending : all) pending.sketch->Add(pending.hash);
   }
+
+  Type result_ = Type(TypeId::kBigInt, false);
 };
 
 Status CheckPlainValue(const Type& type) {
