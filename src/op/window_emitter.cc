@@ -59,13 +59,12 @@ const char* WindowEmitter::MergeDirectly(std::span<const Panes::Pane> panes, int
       continue;
     }
     if (!merged) {
-      if (scratch_ == nullptr) scratch_ = spare_.Take();
-      accumulators_->Assign(scratch_.get(), only);
+      accumulators_->Assign(spare_.scratch(), only);
       merged = true;
     }
-    accumulators_->Merge(scratch_.get(), from->row);
+    accumulators_->Merge(spare_.scratch(), from->row);
   }
-  return merged ? scratch_.get() : only;
+  return merged ? spare_.scratch() : only;
 }
 
 void WindowEmitter::AddRow(const Panes& table, const KeyEntry& entry, int64_t end, const char* row) {

@@ -29,7 +29,6 @@ class WindowEmitter {
 
   WindowEmitter(const AggregateNode& node, std::vector<Type> key_types, Schema output,
                 AccumulatorRow* accumulators, WindowSlices* windows);
-  ~WindowEmitter() { spare_.Give(&scratch_); }
 
   // Collects the window of the key, unless no pane lies in it. Keys stay in place until the flush.
   void Add(const Panes& table, KeyEntry* entry, int64_t end);
@@ -92,7 +91,6 @@ class WindowEmitter {
   int64_t merged_bytes_ = 0;
   MergedPanes early_;  // of early_entry_
   const KeyEntry* early_entry_ = nullptr;
-  SpareRows::Row scratch_;               // what MergeDirectly merges into
   std::vector<ColumnBuilder> builders_;  // keys, results, window columns
 };
 

@@ -23,9 +23,10 @@ class MergedPanes : public PaneAttachment {
       : rows_(rows), spare_(spare), held_bytes_(held_bytes) {}
   ~MergedPanes() override { Reset(); }
 
-  // The merged panes of the slices [first, end): a row that is valid until the next call, or null when there
-  // is no pane or one of them does not count for this window (from_end). REQUIRES: neither bound goes back,
-  // `panes` is ordered by slice, and no pane before the last `end` was changed or added since.
+  // The merged panes of the slices [first, end): a row that is valid until the next call of any that shares
+  // `spare`, or null when there is no pane or one of them does not count for this window (from_end).
+  // REQUIRES: neither bound goes back, `panes` is ordered by slice, and no pane before the last `end` was
+  // changed or added since.
   const char* Merge(std::span<const Panes::Pane> panes, int64_t first, int64_t end);
   void Reset();
   void Prefetch() const {

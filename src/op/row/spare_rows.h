@@ -19,6 +19,7 @@ class SpareRows {
   explicit SpareRows(const AccumulatorRow* rows) : rows_(rows) {}
   ~SpareRows() {
     for (Row& row : spare_) rows_->Destroy(row.get());
+    if (scratch_ != nullptr) rows_->Destroy(scratch_.get());
   }
   SpareRows(const SpareRows&) = delete;
   SpareRows& operator=(const SpareRows&) = delete;
@@ -34,6 +35,11 @@ class SpareRows {
     spare_.pop_back();
     return row;
   }
+  // One row for all, of unknown contents, for what is read at once: it stays in the nearest cache.
+  char* scratch() {
+    if (scratch_ == nullptr) scratch_ = Take();
+    return scratch_.get();
+  }
   // Null is fine.
   void Give(Row* row) {
     if (*row == nullptr) return;
@@ -47,6 +53,7 @@ class SpareRows {
 
   const AccumulatorRow* rows_;
   std::vector<Row> spare_;
+  Row scratch_;
 };
 
 }  // namespace caudal
