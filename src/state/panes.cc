@@ -11,6 +11,7 @@ constexpr std::string_view kPanesMagic = "PANE";
 constexpr uint8_t kPanesVersion = 1;
 constexpr uint32_t kMeasurePaneEvery = 64;  // of `touches` between two looks at what hangs from a pane
 constexpr size_t kBytesAPaneListed = 2 * sizeof(void*);
+constexpr size_t kBytesOfKey = 32;  // in a snapshot, roughly
 
 }  // namespace
 
@@ -130,11 +131,12 @@ std::vector<Panes::Touched> Panes::TakeTouched() {
   for (auto& [number, slice] : slices_) {
     for (const Owned& pane : slice.touched) {
       HeaderOf(pane.row)->noted &= ~kTouched;
-      all.push_back({pane.entry, number});
+      all.push_back({pane.entry->hash, pane.entry, number});
     }
     slice.touched.clear();
   }
   std::sort(all.begin(), all.end(), [this](const Touched& a, const Touched& b) {
+    if (a.hash != b.hash) return a.hash < b.hash;
     if (a.entry != b.entry) return Before(a.entry, b.entry);
     return a.slice < b.slice;
   });
@@ -203,6 +205,11 @@ void Panes::PutPane(const Owned& pane, std::string* out) {
 std::string Panes::Snapshot(SnapshotKind kind) {
   const bool full = kind == SnapshotKind::kFull || !tracking_;
   std::string segment;
+  // A row is mostly no longer in its bytes than in memory. Growing step by step would copy all of it again
+  // and again and touch twice the pages, in the time that a snapshot stops its task.
+  size_t count = 0;
+  for (const auto& [number, slice] : slices_) count += (full ? slice.all : slice.changed).size();
+  segment.reserve(count * (pane_size_ + kBytesOfKey));
   for (auto& [number, slice] : slices_) {
     const std::vector<Owned>& panes = full ? slice.all : slice.changed;
     if (!panes.empty()) {

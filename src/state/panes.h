@@ -75,6 +75,7 @@ class Panes : public StateTable {
   // From now on panes located since the last TakeTouched are remembered.
   void RememberTouched() { remember_touched_ = true; }
   struct Touched {
+    uint64_t hash;  // of the entry: sorting looks at no entry's memory
     KeyEntry* entry;
     int64_t slice;
   };
@@ -114,8 +115,7 @@ class Panes : public StateTable {
     std::vector<Owned> touched;  // since the last TakeTouched
   };
 
-  static constexpr uint32_t kChanged = 1;
-  static constexpr uint32_t kTouched = 2;
+  static constexpr uint32_t kChanged = 1, kTouched = 2;
 
   static Header* HeaderOf(char* row) { return reinterpret_cast<Header*>(row - sizeof(Header)); }
   static void InitRun(KeyEntry* entry);
