@@ -69,12 +69,17 @@ bool KeyGenerations::Known(uint64_t hits, std::string_view key, uint64_t hash, i
 
 void KeyGenerations::LookAhead(const RowKeys& keys, int32_t first, int32_t end, uint64_t* hits) const {
   // A segment at a time, so that many rows' filter words are on their way together.
-  std::fill(hits, hits + (end - first), 0);
+  uint64_t hashes[kBlock], bits[kBlock];
+  for (int32_t i = first; i < end; ++i) {
+    hashes[i - first] = keys.hash(i);
+    bits[i - first] = KeySegment::FilterBits(keys.hash(i));
+    hits[i - first] = 0;
+  }
   for (size_t s = 0; s < segments_.size(); ++s) {
     const KeySegment& segment = *segments_[s];
     const size_t bit = std::min(s, kLastBit);
-    for (int32_t i = first; i < end; ++i) {
-      hits[i - first] |= uint64_t{segment.MayContain(keys.hash(i))} << bit;
+    for (int32_t i = 0; i < end - first; ++i) {
+      hits[i] |= uint64_t{segment.MayContain(hashes[i], bits[i])} << bit;
     }
   }
   // Most keys are new and go where the last one went; few of the others are in more than one segment.
@@ -158,7 +163,8 @@ void KeyGenerations::Remember(const RowKeys& keys, std::span<const int64_t> time
       const uint64_t hash = keys.hash(i);
       bool known = Known(hits[i - block], key, hash, clocks[at]);
       for (int32_t w = 0; !known && w < written_count; ++w) {
-        known = written[w]->MayContain(hash) && KnownTo(*written[w], key, hash, clocks[at]);
+        known = written[w]->MayContain(hash, KeySegment::FilterBits(hash)) &&
+                KnownTo(*written[w], key, hash, clocks[at]);
       }
       (*is_new)[at] = !known;
       if (known) continue;

@@ -28,11 +28,14 @@ class KeySegment {
 
   void PrefetchFilter(uint64_t hash) const { __builtin_prefetch(&filter_[FilterHome(hash)]); }
   void Prefetch(uint64_t hash) const { __builtin_prefetch(&buckets_[Home(hash)], 1); }
-  // False: the key is not here. True: it probably is.
-  bool MayContain(uint64_t hash) const {
-    const uint64_t bits = FilterBits(hash);
-    return (filter_[FilterHome(hash)] & bits) == bits;
+  // Four bits of one word of the filter, from bits of the hash that Home does not use: the same word in every
+  // segment, so that who asks many of them makes it once.
+  static uint64_t FilterBits(uint64_t hash) {
+    return uint64_t{1} << (hash >> 32 & 63) | uint64_t{1} << (hash >> 38 & 63) |
+           uint64_t{1} << (hash >> 44 & 63) | uint64_t{1} << (hash >> 50 & 63);
   }
+  // False: the key is not here. True: it probably is. `bits`: FilterBits of the hash.
+  bool MayContain(uint64_t hash, uint64_t bits) const { return (filter_[FilterHome(hash)] & bits) == bits; }
   // The latest time under which the key stands here, if it does.
   bool Find(std::string_view key, uint64_t hash, int64_t* time) const;
   // REQUIRES: !full(), 0 <= time - base < 2^32.
@@ -83,11 +86,6 @@ class KeySegment {
   }
   size_t FilterHome(uint64_t hash) const {
     return static_cast<size_t>((hash & 0xffffffffu) * static_cast<uint64_t>(filter_words_) >> 32);
-  }
-  // Four bits of one word, from bits of the hash that Home does not use.
-  static uint64_t FilterBits(uint64_t hash) {
-    return uint64_t{1} << (hash >> 32 & 63) | uint64_t{1} << (hash >> 38 & 63) |
-           uint64_t{1} << (hash >> 44 & 63) | uint64_t{1} << (hash >> 50 & 63);
   }
   static uint8_t Fingerprint(uint64_t hash) { return static_cast<uint8_t>(hash >> 32); }
   static bool IsUuid(std::string_view key) { return key.size() == kUuidKey && key[0] == kUuidTag; }
