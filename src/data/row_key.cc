@@ -113,6 +113,8 @@ struct KeyColumn {
   T value(int32_t row) const {
     return reinterpret_cast<const T*>(values)[constant ? 0 : row];
   }
+  // The column's own strings, a row each; null: it has none.
+  const StringView* plain_strings() const { return dictionary || constant ? nullptr : strings; }
   // The most bytes that row's value can take, unless it is nested.
   size_t Bound(int32_t row) const {
     return physical == Physical::kString ? 2 * size_t{string(row).size()} + 32 : 32;
@@ -286,8 +288,14 @@ void RowKeys::Encode(const Chunk& chunk, const std::vector<int>& key_columns, Ro
   hashes_.resize(count);
   std::string nested;
   size_t used = 0;
+  // Texts that another thread decoded are in a cache further off.
+  constexpr size_t kAhead = 12;
+  const StringView* ahead = columns.empty() ? nullptr : columns[0].plain_strings();
   for (size_t i = 0; i < count; ++i) {
     const int32_t row = rows[static_cast<int32_t>(i)];
+    if (i + kAhead < count && ahead != nullptr) {
+      __builtin_prefetch(ahead[rows[static_cast<int32_t>(i + kAhead)]].data());
+    }
     starts_[i] = static_cast<uint32_t>(used);
     for (const KeyColumn& column : columns) {
       size_t bound;
