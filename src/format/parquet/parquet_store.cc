@@ -1,5 +1,6 @@
 #include "format/parquet/parquet_store.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "data/column_view.h"
@@ -111,9 +112,21 @@ void ParquetStore::AppendStrings(const Column& column, RowSet rows) {
     return;
   }
   const ColumnView<StringView> view(column);
+  const size_t first = offsets_.size(), begin = text_.size();
+  offsets_.resize(first + static_cast<size_t>(rows.count));
+  size_t end = begin;
   for (int32_t i = 0; i < rows.count; ++i) {
-    if (!view.IsNull(rows[i])) text_.append(view[rows[i]].view());
-    offsets_.push_back(static_cast<int32_t>(text_.size()));
+    if (!view.IsNull(rows[i])) {
+      end += view[rows[i]].size();
+      // Another thread read the text last: it comes from a cache further off.
+      __builtin_prefetch(view[rows[i]].data());
+    }
+    offsets_[first + static_cast<size_t>(i)] = static_cast<int32_t>(end);
+  }
+  text_.resize(end);
+  char* to = text_.data() + begin;
+  for (int32_t i = 0; i < rows.count; ++i) {
+    if (!view.IsNull(rows[i])) to = std::copy_n(view[rows[i]].data(), view[rows[i]].size(), to);
   }
 }
 
