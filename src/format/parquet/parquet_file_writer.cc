@@ -3,6 +3,7 @@
 #include <arrow/array.h>
 #include <arrow/buffer.h>
 #include <arrow/io/interfaces.h>
+#include <arrow/memory_pool.h>
 #include <fmt/format.h>
 #include <parquet/column_writer.h>
 #include <parquet/exception.h>
@@ -50,6 +51,10 @@ class FileStream : public arrow::io::OutputStream {
  private:
   WritableFile* file_;
 };
+
+// The allocator of the rest of the program. Arrow's own default gives the pages of every buffer back to the
+// kernel, so that each column of each row group faults them in anew.
+arrow::MemoryPool* Pool() { return arrow::system_memory_pool(); }
 
 std::shared_ptr<arrow::Buffer> Wrap(const void* data, size_t size) {
   return std::make_shared<arrow::Buffer>(static_cast<const uint8_t*>(data), static_cast<int64_t>(size));
@@ -123,7 +128,7 @@ struct ParquetFileWriter::Target {
   std::shared_ptr<arrow::io::OutputStream> stream;
   std::shared_ptr<parquet::ArrowWriterProperties> arrow_properties =
       parquet::default_arrow_writer_properties();
-  parquet::ArrowWriteContext context{arrow::default_memory_pool(), arrow_properties.get()};
+  parquet::ArrowWriteContext context{Pool(), arrow_properties.get()};
   std::unique_ptr<parquet::ParquetFileWriter> file;
   // Of what is being encoded.
   parquet::RowGroupWriter* group = nullptr;
@@ -187,6 +192,7 @@ Status ParquetFileWriter::OpenTarget() {
   target->stream = std::make_shared<FileStream>(file_);
   ASSIGN_OR_RETURN(auto root, MakeParquetSchema(schema_));
   parquet::WriterProperties::Builder properties;
+  properties.memory_pool(Pool());
   properties.version(parquet::ParquetVersion::PARQUET_2_6)->created_by("caudal")->enable_write_page_index();
   switch (options_.compression) {
     case ParquetOptions::Compression::kZstd:
