@@ -22,13 +22,42 @@ void Bind(const OpsRow::Cell& cell, int parameter, SqliteStatement* statement) {
   }
 }
 
+// Makes the table; one that an older caudal made gets the form of today and keeps what both forms have.
+Status MakeTable(Sqlite* database, const OpsTable& table) {
+  const std::string create = table.CreateStatement();
+  const std::string old = fmt::format("former_{}", table.name);
+  ASSIGN_OR_RETURN(const int64_t outdated,
+                   database->QueryInteger(
+                       fmt::format("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '{}' "
+                                   "AND substr(sql, instr(sql, '(')) <> '{}'",
+                                   table.name, create.substr(create.find('('))),
+                       0));
+  if (outdated == 0) return database->Execute(create);
+  RETURN_IF_ERROR(database->Execute(fmt::format("ALTER TABLE {} RENAME TO {}", table.name, old)));
+  RETURN_IF_ERROR(database->Execute(create));
+  std::string shared;
+  for (const OpsColumn& column : table.columns) {
+    ASSIGN_OR_RETURN(
+        const int64_t known,
+        database->QueryInteger(
+            fmt::format("SELECT count(*) FROM pragma_table_info('{}') WHERE name = '{}'", old, column.name),
+            0));
+    if (known != 0) shared += (shared.empty() ? "" : ", ") + QuoteSqliteName(column.name);
+  }
+  return database->Execute(fmt::format("INSERT OR REPLACE INTO {} ({}) SELECT {} FROM {}; DROP TABLE {}",
+                                       table.name, shared, shared, old, old));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<OpsStore>> OpsStore::Open(const std::string& state_root) {
   ASSIGN_OR_RETURN(std::unique_ptr<Sqlite> database, Sqlite::Open(PathIn(state_root), Sqlite::Mode::kCreate));
   // History may lose its last second in a power cut: it is not worth a disk sync a commit.
   RETURN_IF_ERROR(database->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"));
-  for (const OpsTable& table : OpsTables()) RETURN_IF_ERROR(database->Execute(table.CreateStatement()));
+  SqliteTransaction tables(database.get());
+  RETURN_IF_ERROR(tables.Begin());
+  for (const OpsTable& table : OpsTables()) RETURN_IF_ERROR(MakeTable(database.get(), table));
+  RETURN_IF_ERROR(tables.Commit());
   return std::unique_ptr<OpsStore>(new OpsStore(std::move(database)));
 }
 

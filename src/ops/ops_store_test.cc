@@ -15,6 +15,7 @@ TEST(OpsTables, ProgressBeginsWithTheSixColumnsOfTheSloDocument) {
   const char* const six[] = {"query_id",  "batch_id",      "observed_at",
                              "input_rps", "processed_rps", "progress_json"};
   for (size_t i = 0; i < 6; ++i) EXPECT_EQ(progress.columns[i].name, six[i]);
+  EXPECT_EQ(progress.columns[6].name, "sink");
 }
 
 TEST(OpsStore, KeepsRowsByKeyAndForgetsOldOnes) {
@@ -45,6 +46,40 @@ TEST(OpsStore, KeepsRowsByKeyAndForgetsOldOnes) {
     ASSERT_TRUE((*store)->Expire(1500).ok());
     EXPECT_EQ(*(*database)->QueryInteger("SELECT count(*) FROM epochs", -1), 1);
   }
+  std::filesystem::remove_all(folder);
+}
+
+// Made when a row of progress was one of a query, not of a sink's path.
+TEST(OpsStore, GivesAnOlderFileTheFormOfTodayAndKeepsItsRows) {
+  const auto folder = std::filesystem::temp_directory_path() / ("caudal-ops-old-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  {
+    auto old = Sqlite::Open(OpsStore::PathIn(folder), Sqlite::Mode::kCreate);
+    ASSERT_TRUE(
+        (*old)
+            ->Execute(
+                "CREATE TABLE streaming_progress (query_id TEXT, batch_id INTEGER, run_id TEXT, attempt "
+                "INTEGER, PRIMARY KEY (query_id, run_id, batch_id, attempt)); "
+                "INSERT INTO streaming_progress VALUES ('bank/q', 7, '1', 1)")
+            .ok());
+  }
+  for (int twice = 0; twice < 2; ++twice) {
+    auto store = OpsStore::Open(folder);
+    ASSERT_TRUE(store.ok()) << store.status().ToString();
+    std::vector<OpsRow> rows;
+    for (const char* sink : {"silver", "features"}) {
+      OpsRow& row = rows.emplace_back("streaming_progress");
+      row.Text("bank/q").Integer(8).Null().Null().Null().Null().Text(sink).Text("1").Integer(1);
+      for (size_t i = 9; i < FindOpsTable("streaming_progress").columns.size(); ++i) row.Null();
+    }
+    const Status written = (*store)->Write(rows);
+    ASSERT_TRUE(written.ok()) << written.ToString();
+  }
+  auto database = Sqlite::Open(OpsStore::PathIn(folder), Sqlite::Mode::kReadOnly);
+  EXPECT_EQ(*(*database)->QueryInteger("SELECT count(*) FROM streaming_progress", -1), 3);
+  EXPECT_EQ(*(*database)->QueryInteger(
+                "SELECT count(*) FROM streaming_progress WHERE batch_id = 7 AND sink IS NULL", -1),
+            1);
   std::filesystem::remove_all(folder);
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using enum OpsColumn::Kind;
 
-// The SLO document's six columns first, then what else an operator asks about a batch.
+// The SLO document's six columns first, then whose path it is and what else an operator asks about a batch.
 std::vector<OpsColumn> StreamingProgress() {
   return {{"query_id", kText},
           {"batch_id", kInteger},
@@ -18,6 +18,7 @@ std::vector<OpsColumn> StreamingProgress() {
           {"input_rps", kReal},
           {"processed_rps", kReal},
           {"progress_json", kText},
+          {"sink", kText},
           {"run_id", kText},
           {"attempt", kInteger},
           {"pipeline", kText},
@@ -58,7 +59,7 @@ std::vector<OpsColumn> StreamingProgress() {
 
 std::span<const OpsTable> OpsTables() {
   static const std::vector<OpsTable> tables = {
-      {"streaming_progress", StreamingProgress(), {0, 6, 1, 7}},
+      {"streaming_progress", StreamingProgress(), {0, 7, 1, 8, 6}},
       {"queries",
        {{"query_id", kText},
         {"pipeline", kText},
@@ -75,6 +76,11 @@ std::span<const OpsTable> OpsTables() {
         {"memory_bytes", kInteger},
         {"memory_limit", kInteger},
         {"longest_step_us", kInteger},
+        {"rows_read", kInteger},
+        {"rows_per_s", kReal},
+        {"watermark", kTime},
+        {"backlog_rows", kInteger},
+        {"backlog_files", kInteger},
         {"error_text", kText}},
        {0}},
       {"epochs",

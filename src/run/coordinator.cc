@@ -26,6 +26,17 @@ bool IsPassing(const Status& status) {
          (status.domain() == Domain::kExternal || status.retry() == Retry::kBackoff);
 }
 
+// What has been counted, without what it takes to go on.
+NodeState Counters(const NodeState& node) {
+  NodeState counters;
+  counters.id = node.id;
+  counters.label = node.label;
+  counters.rows_in = node.rows_in;
+  counters.rows_out = node.rows_out;
+  counters.fates = node.fates;
+  return counters;
+}
+
 }  // namespace
 
 Coordinator::Coordinator(Parts parts, EpochOptions options)
@@ -47,6 +58,14 @@ Coordinator::Coordinator(Parts parts, EpochOptions options)
       const bool passes = parts_.graph->operators(node)[0]->op().passes_rows();
       roles_.push_back(passes ? NodeRole::kPasses : NodeRole::kAbsorbs);
     }
+  }
+  if (!parts_.base) return;
+  progress_.last = parts_.base->epoch;
+  progress_.restored_epoch = parts_.base->epoch.number;
+  for (const NodeState& node : parts_.fingerprints) {
+    const NodeState* state = parts_.base->Find(node.id);
+    progress_.nodes.push_back(state != nullptr ? *state : node);
+    progress_.restored.push_back(Counters(progress_.nodes.back()));
   }
 }
 

@@ -450,11 +450,17 @@ JobProgress Job::progress() const {
   progress.lane_bytes = graph_->lane_bytes();
   std::vector<TaskProgress> tasks;
   for (const std::unique_ptr<Task>& task : graph_->tasks()) {
+    if (node >= plan_.nodes.size()) continue;
+    for (const PlanInput& input : plan_.nodes[node].inputs) {
+      const OperatorProgress& from = progress.operators[static_cast<size_t>(input.node)];
+      if (!from.takes_input_rows || Absorbs(from.fates)) progress.operators[node].takes_input_rows = false;
+    }
+  }
     tasks.push_back(task->progress());
     progress.longest_step_micros =
         std::max(progress.longest_step_micros, tasks.back().longest_step_nanos / 1000);
   }
-  for (size_t node = 0; node < fingerprints_.size(); ++node)
+  for (size_t node = 0; node < fingerprints_.size(); ++node) {
     progress.operators.push_back(Summarize(node, tasks));
   std::lock_guard lock(mutex_);
   progress.status = status_;

@@ -2,6 +2,7 @@
 // copy.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -23,12 +24,14 @@ struct EpochSample {
 };
 
 struct CheckpointProgress {
-  Epoch last;  // {0, 0} = none yet
+  Epoch last;  // {0, 0} = none yet; what was restored counts
   int64_t committed = 0;
   int64_t abandoned = 0;
   Status last_failure;  // why the last epoch was abandoned or its commit repeated; OK after a success
   std::vector<EpochSample> recent;               // oldest first, at most 256
   std::vector<NodeState> nodes;                  // counters as of the last manifest, since the query began
+  std::vector<NodeState> restored;               // counters that this run went on from; empty: it began
+  int64_t restored_epoch = 0;                    // of those
   std::map<std::string, int64_t> bytes_written;  // by sink, in epochs that this process made visible
 };
 
@@ -55,9 +58,16 @@ struct OperatorProgress {
   Backlog backlog;
   // The sinks whose rows pass through this node, by id: fates here are fates of each sink's path.
   std::vector<std::string> sinks;
+  bool takes_input_rows = true;  // and not results that an operator made of them
 };
 
 enum class JobState { kRunning, kStopping, kFinished, kFailed };
+
+// Whether a node keeps rows and gives results in their place, so that what follows it counts results.
+inline bool Absorbs(const std::vector<CountedFate>& fates) {
+  return std::any_of(fates.begin(), fates.end(),
+                     [](const CountedFate& fate) { return fate.fate == "absorbed"; });
+}
 
 struct JobProgress {
   std::string query;

@@ -101,11 +101,15 @@ void AddOperators(const std::vector<JobProgress>& jobs, std::string* out) {
        [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
          metric.Add(labels, node.state_bytes);
        });
-  each({out, "caudal_rows_fate_total", "counter", "Rows by what became of them."},
+  each({out, "caudal_rows_fate_total", "counter", "Input rows by what became of them on the path to a sink."},
        [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
-         for (const CountedFate& fate : node.fates) {
-           metric.Add(fmt::format("{},fate=\"{}\",name=\"{}\"", labels, fate.fate, Escaped(fate.name)),
-                      fate.rows);
+         if (!node.takes_input_rows) return;
+         for (const std::string& sink : node.sinks) {
+           for (const CountedFate& fate : node.fates) {
+             metric.Add(fmt::format("{},sink=\"{}\",fate=\"{}\",name=\"{}\"", labels, Escaped(sink),
+                                    fate.fate, Escaped(fate.name)),
+                        fate.rows);
+           }
          }
        });
 }

@@ -16,6 +16,7 @@ OperatorProgress Scan() {
   scan.rows_out = 90;
   scan.bytes_read = 12'345;
   scan.fates = {{"dead", "malformed", 10}};
+  scan.sinks = {"silver", "raw"};
   scan.watermark = {1'000'000, 0};
   scan.backlog = {700, 4096, 3, 2500};
   scan.busy = 0.25;
@@ -44,6 +45,16 @@ JobProgress Job() {
   job.checkpoints.abandoned = 1;
   job.checkpoints.recent = {{{2, 17}, 1'002'000, 350, {}}};
   return job;
+}
+
+// As in `status`: what an operator made of rows is no input row, and has no fate.
+TEST(MetricsTextTest, FatesAreOfInputRows) {
+  JobProgress job = Job();
+  job.operators[2].fates = {{"published", "", 12}};
+  job.operators[2].sinks = {"silver"};
+  EXPECT_THAT(MetricsText({job}, 0), HasSubstr("fate=\"published\""));
+  job.operators[2].takes_input_rows = false;
+  EXPECT_THAT(MetricsText({job}, 0), Not(HasSubstr("fate=\"published\"")));
 }
 
 // Everything that an operator of the run has to see, by the name that dashboards use.
@@ -75,7 +86,10 @@ TEST(MetricsTextTest, SaysWhatPartNineNames) {
        }) {
     EXPECT_THAT(text, HasSubstr("\n" + line + "\n"));
   }
-  EXPECT_THAT(text, HasSubstr("kind=\"Scan\",fate=\"dead\",name=\"malformed\"} 10\n"));
+  for (const std::string sink : {"silver", "raw"}) {
+    EXPECT_THAT(text,
+                HasSubstr("kind=\"Scan\",sink=\"" + sink + "\",fate=\"dead\",name=\"malformed\"} 10\n"));
+  }
 }
 
 TEST(MetricsTextTest, EachMetricSaysItsKindOnce) {

@@ -8,6 +8,7 @@ namespace caudal {
 namespace {
 
 constexpr int64_t kIdleNanos = 10'000'000'000;  // a row also when nothing happens: silence is not death
+constexpr int64_t kRateNanos = 900'000'000;     // between two looks at the rate of a query
 constexpr int64_t kKeptMillis = int64_t{30} * 86'400'000;
 constexpr size_t kMostRowsKept = 100'000;
 constexpr const char* kFates[] = {"published", "filtered", "dead", "duplicate", "late", "absorbed"};
@@ -52,15 +53,46 @@ const OperatorProgress* FirstScan(const JobProgress& progress) {
   return nullptr;
 }
 
+// Rows that sources gave so far.
+int64_t RowsTaken(const JobProgress& progress) {
+  int64_t rows = 0;
+  for (const OperatorProgress& node : progress.operators) {
+    if (node.label != "Scan") continue;
+    rows += node.rows_out;
+    for (const CountedFate& fate : node.fates) rows += fate.rows;
+  }
+  return rows;
+}
+
+// What a row of streaming_progress tells of the query as a whole, behind its fates.
+void AddState(const JobProgress& progress, const Batch& batch, OpsRow* row) {
+  const CheckpointProgress& checkpoints = progress.checkpoints;
+  int64_t state_rows = 0, state_bytes = 0;
+  for (const OperatorProgress& node : progress.operators) {
+    state_rows += node.state_rows;
+    state_bytes += node.state_bytes;
+  }
+  const OperatorProgress* scan = FirstScan(progress);
+  const Backlog backlog = scan != nullptr ? scan->backlog : Backlog{};
+  row->Known(backlog.rows).Known(backlog.files);
+  backlog.millis < 0 ? row->Null() : row->Real(static_cast<double>(backlog.millis) / 1000);
+  const std::string offsets = SourceOffsets(progress);
+  offsets.empty() ? row->Null() : row->Text(offsets);
+  row->Time(scan != nullptr ? scan->watermark.event : Watermark::kNone);
+  row->Integer(state_rows).Integer(state_bytes).Known(batch.millis);
+  row->Integer(checkpoints.last_failure.ok() ? 1 : 0);
+  checkpoints.recent.empty() ? row->Null() : row->Time(checkpoints.recent.back().committed_millis);
+  const Busy busy = Busiest(progress);
+  row->Real(busy.busy).Real(busy.blocked).Real(busy.idle);
+  const Status& error = !progress.status.ok() ? progress.status : checkpoints.last_failure;
+  error.ok() ? row->Null().Null() : row->Text(DomainName(error.domain())).Text(error.ToString());
+}
+
 }  // namespace
 
 void OpsRecorder::Observe(const Plan& plan, const JobProgress& progress) {
   Seen& seen = seen_[progress.query];
-  if (seen.generation != progress.generation) {
-    // Counts go on across generations, epochs too; only what this process saw is compared.
-    seen.generation = progress.generation;
-    seen.nanos = env_->SteadyNanos();
-  }
+  if (seen.generation != progress.generation) Begin(plan, progress, &seen);
   const QueryReport report = MakeReport(plan, progress);
   const int64_t epoch = progress.checkpoints.last.number;
   const bool new_epoch = epoch > seen.epoch;
@@ -68,7 +100,23 @@ void OpsRecorder::Observe(const Plan& plan, const JobProgress& progress) {
   if (new_epoch || env_->SteadyNanos() - seen.nanos > kIdleNanos || progress.state == JobState::kFailed) {
     AddProgress(progress, report, &seen);
   }
-  AddTotals(progress, report);
+  AddQuery(progress);
+  AddFates(progress, report);
+  AddOperators(progress);
+}
+
+void OpsRecorder::Begin(const Plan& plan, const JobProgress& progress, Seen* seen) {
+  // Seen before by this process: rows of an epoch that it did not see end are of the next row. Not so when
+  // counts began anew.
+  const QueryReport restored = MakeReport(plan, progress.checkpoints.restored);
+  if (seen->generation == 0 || restored.rows_read < seen->report.rows_read) {
+    seen->report = restored;
+    seen->epoch = progress.checkpoints.restored_epoch;
+  }
+  seen->generation = progress.generation;
+  seen->attempt = 0;
+  seen->bytes = 0;
+  seen->nanos = env_->SteadyNanos();
 }
 
 void OpsRecorder::AddEpochs(const JobProgress& progress, int64_t after) {
@@ -94,103 +142,95 @@ void OpsRecorder::AddProgress(const JobProgress& progress, const QueryReport& re
   const CheckpointProgress& checkpoints = progress.checkpoints;
   const EpochSample* last = checkpoints.recent.empty() ? nullptr : &checkpoints.recent.back();
   const bool new_epoch = checkpoints.last.number > seen->epoch;
-  const int64_t rows = std::max<int64_t>(0, report.rows_read - seen->rows_read);
-  int64_t bytes = 0, state_rows = 0, state_bytes = 0;
-  for (const OperatorProgress& node : progress.operators) {
-    bytes += node.bytes_read;
-    state_rows += node.state_rows;
-    state_bytes += node.state_bytes;
-  }
-  const OperatorProgress* scan = FirstScan(progress);
-  const Busy busy = Busiest(progress);
-  const double input_rps = static_cast<double>(rows) / seconds;
-  const double processed_rps = busy.busy > 0.01 ? input_rps / std::min(1.0, busy.busy) : input_rps;
-  const int64_t batch_ms = last != nullptr && new_epoch ? last->duration_millis : -1;
-  std::vector<std::pair<int64_t, int64_t>> fresh;
-  if (last != nullptr && new_epoch) fresh = last->freshness;
-
-  OpsRow row("streaming_progress");
-  row.Text(progress.query)
-      .Integer(checkpoints.last.number)
-      .Time(env_->NowMillis())
-      .Real(input_rps)
-      .Real(processed_rps);
-  row.Text(ProgressJson(
-      progress, {checkpoints.last.number, env_->NowMillis(), rows, input_rps, processed_rps, batch_ms}));
+  int64_t bytes = 0;
+  for (const OperatorProgress& node : progress.operators) bytes += node.bytes_read;
+  const double busy = Busiest(progress).busy;
+  Batch batch;
+  batch.id = checkpoints.last.number;
+  batch.observed_millis = env_->NowMillis();
+  batch.rows = std::max<int64_t>(0, report.rows_read - seen->report.rows_read);
+  batch.input_rps = static_cast<double>(batch.rows) / seconds;
+  batch.processed_rps = busy > 0.01 ? batch.input_rps / std::min(1.0, busy) : batch.input_rps;
+  if (last != nullptr && new_epoch) batch.millis = last->duration_millis;
+  const std::string json = ProgressJson(progress, batch);
   seen->attempt = new_epoch ? 1 : seen->attempt + 1;
-  row.Text(std::to_string(progress.generation)).Integer(seen->attempt).Text(origin_.pipeline);
-  row.Text(progress.query.substr(progress.query.find('/') + 1)).Text(origin_.version);
-  row.Text(progress.state == JobState::kFailed ? "failed" : new_epoch ? "batch" : "idle");
-  row.Known(batch_ms).Integer(static_cast<int64_t>(seconds * 1000));
-  row.Known(WeightedQuantile(&fresh, 0.5)).Known(WeightedQuantile(&fresh, 0.95)).Integer(rows);
-  // Fates over the first path: a statement set's paths share the source's checks, each has its own rest.
-  std::vector<int64_t> fates;
-  for (const char* fate : kFates) fates.push_back(report.paths.empty() ? 0 : report.paths[0].Rows(fate));
-  seen->fates.resize(fates.size());
-  for (size_t i = 0; i < fates.size(); ++i) row.Integer(std::max<int64_t>(0, fates[i] - seen->fates[i]));
-  int64_t unaccounted = 0;
-  for (const SinkPath& path : report.paths) unaccounted += path.rows_unaccounted;
-  row.Integer(unaccounted).Integer(std::max<int64_t>(0, bytes - seen->bytes));
-  const Backlog backlog = scan != nullptr ? scan->backlog : Backlog{};
-  row.Known(backlog.rows).Known(backlog.files);
-  backlog.millis < 0 ? row.Null() : row.Real(static_cast<double>(backlog.millis) / 1000);
-  const std::string offsets = SourceOffsets(progress);
-  offsets.empty() ? row.Null() : row.Text(offsets);
-  row.Time(scan != nullptr ? scan->watermark.event : Watermark::kNone);
-  row.Integer(state_rows).Integer(state_bytes).Known(batch_ms).Integer(checkpoints.last_failure.ok() ? 1 : 0);
-  last != nullptr ? row.Time(last->committed_millis) : row.Null();
-  row.Real(busy.busy).Real(busy.blocked).Real(busy.idle);
-  const Status& error = !progress.status.ok() ? progress.status : checkpoints.last_failure;
-  error.ok() ? row.Null().Null() : row.Text(DomainName(error.domain())).Text(error.ToString());
-  rows_.push_back(std::move(row));
-
-  *seen = {progress.generation, checkpoints.last.number, seen->attempt, report.rows_read, bytes, now,
-           std::move(fates)};
+  for (size_t i = 0; i < report.paths.size(); ++i) {
+    const SinkPath& path = report.paths[i];
+    const SinkPath before = i < seen->report.paths.size() ? seen->report.paths[i] : SinkPath();
+    const auto since = [](int64_t total, int64_t until) { return std::max<int64_t>(0, total - until); };
+    OpsRow row("streaming_progress");
+    row.Text(progress.query).Integer(batch.id).Time(batch.observed_millis);
+    row.Real(batch.input_rps).Real(batch.processed_rps).Text(json).Text(path.sink);
+    row.Text(std::to_string(progress.generation)).Integer(seen->attempt).Text(origin_.pipeline);
+    row.Text(progress.query.substr(progress.query.find('/') + 1)).Text(origin_.version);
+    row.Text(progress.state == JobState::kFailed ? "failed" : new_epoch ? "batch" : "idle");
+    row.Known(batch.millis).Integer(static_cast<int64_t>(seconds * 1000));
+    std::vector<std::pair<int64_t, int64_t>> fresh;
+    if (last != nullptr && new_epoch) fresh = last->freshness;
+    row.Known(WeightedQuantile(&fresh, 0.5)).Known(WeightedQuantile(&fresh, 0.95));
+    row.Integer(since(path.rows_read, before.rows_read));
+    for (const char* fate : kFates) row.Integer(since(path.Rows(fate), before.Rows(fate)));
+    row.Integer(path.rows_unaccounted).Integer(since(bytes, seen->bytes));
+    AddState(progress, batch, &row);
+    rows_.push_back(std::move(row));
+  }
+  seen->epoch = batch.id;
+  seen->bytes = bytes;
+  seen->nanos = now;
+  seen->report = report;
 }
 
-void OpsRecorder::AddTotals(const JobProgress& progress, const QueryReport& report) {
-  const int64_t now = env_->NowMillis();
+// As of now: a query that has not committed yet is seen to work.
+void OpsRecorder::AddQuery(const JobProgress& progress) {
+  Live& live = live_[progress.query];
+  const int64_t rows = RowsTaken(progress);
+  const int64_t nanos = env_->SteadyNanos();
+  if (live.nanos == 0 || rows < live.rows) {
+    live = {rows, nanos, 0};
+  } else if (nanos - live.nanos >= kRateNanos) {
+    const double seconds = static_cast<double>(nanos - live.nanos) / 1e9;
+    live = {rows, nanos, static_cast<double>(rows - live.rows) / seconds};
+  }
+  const bool ended = progress.state == JobState::kFinished || progress.state == JobState::kFailed;
   OpsRow query("queries");
   query.Text(progress.query).Text(origin_.pipeline).Text(progress.query.substr(progress.query.find('/') + 1));
-  query.Text(origin_.owner)
-      .Text(origin_.version)
-      .Text(std::to_string(progress.generation))
-      .Text(StateName(progress.state));
-  query.Time(progress.started_millis).Time(now).Integer(progress.checkpoints.last.number);
-  query.Integer(progress.checkpoints.committed)
-      .Integer(progress.checkpoints.abandoned)
-      .Integer(progress.memory_used);
-  query.Integer(progress.memory_limit).Integer(progress.longest_step_micros);
+  query.Text(origin_.owner).Text(origin_.version).Text(std::to_string(progress.generation));
+  query.Text(StateName(progress.state)).Time(progress.started_millis).Time(env_->NowMillis());
+  query.Integer(progress.checkpoints.last.number).Integer(progress.checkpoints.committed);
+  query.Integer(progress.checkpoints.abandoned).Integer(progress.memory_used).Integer(progress.memory_limit);
+  query.Integer(progress.longest_step_micros);
+  query.Integer(rows).Real(ended ? 0 : live.rows_per_second);
+  const OperatorProgress* scan = FirstScan(progress);
+  query.Time(scan != nullptr ? scan->watermark.event : Watermark::kNone);
+  const Backlog backlog = scan != nullptr ? scan->backlog : Backlog{};
+  query.Known(backlog.rows).Known(backlog.files);
   const Status& error = !progress.status.ok() ? progress.status : progress.checkpoints.last_failure;
   error.ok() ? query.Null() : query.Text(error.ToString());
   rows_.push_back(std::move(query));
+}
+
+void OpsRecorder::AddFates(const JobProgress& progress, const QueryReport& report) {
   for (const SinkPath& path : report.paths) {
     for (const PathFate& fate : path.fates) {
       OpsRow row("fates");
-      row.Text(progress.query)
-          .Text(path.sink)
-          .Text(fate.node)
-          .Text(fate.fate)
-          .Text(fate.name)
-          .Integer(fate.rows)
-          .Time(now);
+      row.Text(progress.query).Text(path.sink).Text(fate.node).Text(fate.fate).Text(fate.name);
+      row.Integer(fate.rows).Time(env_->NowMillis());
       rows_.push_back(std::move(row));
     }
   }
+}
+
+void OpsRecorder::AddOperators(const JobProgress& progress) {
   for (const OperatorProgress& node : progress.operators) {
     OpsRow row("operators");
     int64_t rows_in = 0;
     for (const int64_t in : node.rows_in) rows_in += in;
-    row.Text(progress.query)
-        .Text(node.id)
-        .Text(node.label)
-        .Integer(node.tasks)
-        .Integer(rows_in)
-        .Integer(node.rows_out);
+    row.Text(progress.query).Text(node.id).Text(node.label).Integer(node.tasks);
+    row.Integer(rows_in).Integer(node.rows_out);
     row.Real(node.busy).Real(node.blocked).Real(node.idle).Integer(node.cpu_micros);
     row.Integer(node.longest_step_micros).Integer(node.longest_step_cpu_micros);
     row.Integer(node.state_rows).Integer(node.state_bytes);
-    row.Time(node.watermark.event).Time(now);
+    row.Time(node.watermark.event).Time(env_->NowMillis());
     rows_.push_back(std::move(row));
   }
 }

@@ -34,25 +34,35 @@ class OpsRecorder {
   Status Flush();
 
  private:
-  struct Seen {  // of a query, at the last row of streaming_progress
+  struct Seen {  // of a query, at the last rows of streaming_progress
     int64_t generation = 0;
     int64_t epoch = 0;
-    int64_t attempt = 0;  // rows of that epoch: its commit, then what was seen while nothing happened
-    int64_t rows_read = 0;
+    int64_t attempt = 0;  // looks at that epoch: its commit, then those while nothing happened
     int64_t bytes = 0;
     int64_t nanos = 0;
-    std::vector<int64_t> fates;  // published, filtered, dead, duplicate, late, absorbed
+    QueryReport report;
+  };
+  struct Live {  // of a query, at the last call
+    int64_t rows = 0;
+    int64_t nanos = 0;
+    double rows_per_second = 0;
   };
 
+  // A generation begins: what an earlier process counted is no news of this one.
+  void Begin(const Plan& plan, const JobProgress& progress, Seen* seen);
   void AddEpochs(const JobProgress& progress, int64_t after);
+  // A row for each sink.
   void AddProgress(const JobProgress& progress, const QueryReport& report, Seen* seen);
-  void AddTotals(const JobProgress& progress, const QueryReport& report);
+  void AddFates(const JobProgress& progress, const QueryReport& report);
+  void AddOperators(const JobProgress& progress);
+  void AddQuery(const JobProgress& progress);
 
   std::string state_root_;
   QueryOrigin origin_;
   Env* env_;
   std::unique_ptr<OpsStore> store_;
   std::map<std::string, Seen> seen_;
+  std::map<std::string, Live> live_;
   std::vector<OpsRow> rows_;
 };
 

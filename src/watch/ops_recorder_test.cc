@@ -86,6 +86,79 @@ TEST_F(OpsRecorderTest, ACommitIsARowWithItsDifferences) {
               ElementsAre("me running 2"));
 }
 
+// What the runs before read is not read again.
+TEST_F(OpsRecorderTest, AStartThatGoesOnCountsWhatItReadsAlone) {
+  const auto restored = [&](JobProgress job) {
+    job.generation = 2;
+    job.checkpoints.restored = After(5, 100).checkpoints.nodes;
+    job.checkpoints.restored_epoch = 5;
+    return job;
+  };
+  OpsRecorder recorder(folder_, {"p", "me", "7"}, &env_);
+  JobProgress begun = restored(After(5, 100));
+  begun.checkpoints.recent.clear();
+  recorder.Observe(ClicksPlan(1), begun);
+  env_.Advance(2'000'000);
+  recorder.Observe(ClicksPlan(1), restored(After(6, 130)));
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(Query("SELECT batch_id || ' ' || kind || ' ' || rows_read || ' ' || rows_published || ' ' || "
+                    "input_rps FROM streaming_progress ORDER BY rowid"),
+              ElementsAre("6 batch 30 30 15.0"));
+  EXPECT_THAT(Query("SELECT epoch FROM epochs"), ElementsAre("6"));
+}
+
+// An epoch that ended while nobody looked is of the row after the restart.
+TEST_F(OpsRecorderTest, ARestartWithinTheProcessLosesNoRow) {
+  OpsRecorder recorder(folder_, {"p", "me", "7"}, &env_);
+  recorder.Observe(ClicksPlan(1), After(1, 100));
+  JobProgress again = After(3, 150);
+  again.generation = 2;
+  again.checkpoints.restored = After(2, 120).checkpoints.nodes;
+  again.checkpoints.restored_epoch = 2;
+  recorder.Observe(ClicksPlan(1), again);
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(Query("SELECT sum(rows_read) FROM streaming_progress"), ElementsAre("150"));
+}
+
+// Paths share the source's checks; each has its own rest.
+TEST_F(OpsRecorderTest, EachPathToASinkIsARowOfItsOwn) {
+  Plan plan = ClicksPlan(1);
+  PlanNode raw = plan.nodes[2];
+  raw.id = "raw";
+  raw.inputs = {{0, {}}};
+  plan.nodes.push_back(raw);
+  JobProgress job = After(1, 100);
+  job.checkpoints.nodes[0].fates = {{"dead", "malformed", 7}};
+  job.checkpoints.nodes[1].fates = {{"late", "watermark", 40}};
+  job.checkpoints.nodes[2].fates = {{"published", "", 60}};
+  NodeState sink;
+  sink.fates = {{"published", "", 100}};
+  job.checkpoints.nodes.push_back(sink);
+  OpsRecorder recorder(folder_, {"p", "me", "7"}, &env_);
+  recorder.Observe(plan, job);
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(Query("SELECT sink || ' ' || rows_read || ' ' || rows_published || ' ' || rows_late || ' ' || "
+                    "rows_dlq || ' ' || rows_unaccounted FROM streaming_progress ORDER BY sink"),
+              ElementsAre("out 107 60 40 7 0", "raw 107 100 0 7 0"));
+}
+
+// Before its first commit a query is seen to work.
+TEST_F(OpsRecorderTest, TheQuerysRowIsOfNow) {
+  OpsRecorder recorder(folder_, {"p", "me", "7"}, &env_);
+  JobProgress job = After(0, 0);
+  job.checkpoints = {};
+  for (int64_t second = 1; second <= 2; ++second) {
+    job.operators[0].rows_out = 1000 * second;
+    job.operators[0].backlog = {500, -1, 3, 0};
+    recorder.Observe(ClicksPlan(1), job);
+    env_.Advance(1'000'000);
+  }
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(Query("SELECT epoch || ' ' || rows_read || ' ' || rows_per_s || ' ' || watermark || ' ' || "
+                    "backlog_files FROM queries"),
+              ElementsAre("0 2000 1000.0 2026-03-01 12:33:20.000 3"));
+}
+
 // Silence is not death.
 TEST_F(OpsRecorderTest, NothingForTenSecondsIsARowToo) {
   OpsRecorder recorder(folder_, {"p", "me", ""}, &env_);

@@ -14,9 +14,7 @@ std::vector<bool> TakesInputRows(const Plan& plan, const std::vector<NodeState>&
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
     for (const PlanInput& input : plan.nodes[i].inputs) {
       const auto from = static_cast<size_t>(input.node);
-      const bool absorbs =
-          from < nodes.size() && std::any_of(nodes[from].fates.begin(), nodes[from].fates.end(),
-                                             [](const CountedFate& fate) { return fate.fate == "absorbed"; });
+      const bool absorbs = from < nodes.size() && Absorbs(nodes[from].fates);
       takes[i] = takes[i] && takes[from] && !absorbs;
     }
   }
@@ -49,8 +47,8 @@ std::vector<bool> PathTo(const Plan& plan, size_t sink) {
 SinkPath MakePath(const Plan& plan, const std::vector<NodeState>& nodes, size_t sink,
                   const std::vector<bool>& takes) {
   SinkPath path;
-  path.sink = nodes[sink].id;
-  path.rows_written = Sum(nodes[sink].rows_in);
+  path.sink = plan.nodes[sink].id;
+  if (sink < nodes.size()) path.rows_written = Sum(nodes[sink].rows_in);
   const std::vector<bool> on_path = PathTo(plan, sink);
   int64_t with_fate = 0;
   for (size_t i = 0; i < plan.nodes.size() && i < nodes.size(); ++i) {
@@ -90,16 +88,22 @@ int64_t WeightedQuantile(std::vector<std::pair<int64_t, int64_t>>* samples, doub
   return -1;
 }
 
-QueryReport MakeReport(const Plan& plan, const JobProgress& progress) {
+QueryReport MakeReport(const Plan& plan, const std::vector<NodeState>& nodes) {
   QueryReport report;
-  report.query = progress.query;
-  report.commits = progress.checkpoints.committed;
-  const std::vector<NodeState>& nodes = progress.checkpoints.nodes;
   const std::vector<bool> takes = TakesInputRows(plan, nodes);
   for (size_t i = 0; i < plan.nodes.size() && i < nodes.size(); ++i) {
     if (plan.nodes[i].as<ScanNode>() != nullptr) report.rows_read += RowsRead(nodes[i]);
+  }
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
     if (plan.nodes[i].as<SinkNode>() != nullptr) report.paths.push_back(MakePath(plan, nodes, i, takes));
   }
+  return report;
+}
+
+QueryReport MakeReport(const Plan& plan, const JobProgress& progress) {
+  QueryReport report = MakeReport(plan, progress.checkpoints.nodes);
+  report.query = progress.query;
+  report.commits = progress.checkpoints.committed;
   std::vector<std::pair<int64_t, int64_t>> samples;
   for (const EpochSample& epoch : progress.checkpoints.recent) {
     if (!epoch.freshness.empty()) ++report.freshness_commits;
@@ -113,6 +117,7 @@ QueryReport MakeReport(const Plan& plan, const JobProgress& progress) {
 std::string ReportJson(const std::vector<QueryReport>& reports) {
   using Json = nlohmann::ordered_json;
   Json queries = Json::array();
+  const auto known = [](int64_t millis) { return millis < 0 ? Json() : Json(millis); };
   for (const QueryReport& report : reports) {
     Json paths = Json::array();
     for (const SinkPath& path : report.paths) {
@@ -130,8 +135,8 @@ std::string ReportJson(const std::vector<QueryReport>& reports) {
     queries.push_back({{"query", report.query},
                        {"rows_read", report.rows_read},
                        {"commits", report.commits},
-                       {"freshness_p50_ms", report.freshness_p50},
-                       {"freshness_p95_ms", report.freshness_p95},
+                       {"freshness_p50_ms", known(report.freshness_p50)},
+                       {"freshness_p95_ms", known(report.freshness_p95)},
                        {"freshness_commits", report.freshness_commits},
                        {"paths", paths}});
   }

@@ -41,6 +41,8 @@ struct QueryReport {
   int64_t freshness_commits = 0;
 };
 
+// Of the counters in a manifest's nodes; a path to each sink also before the first manifest.
+QueryReport MakeReport(const Plan& plan, const std::vector<NodeState>& nodes);
 // As of the last manifest, so that the counts belong together.
 QueryReport MakeReport(const Plan& plan, const JobProgress& progress);
 

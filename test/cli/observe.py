@@ -108,7 +108,8 @@ class Observe(CliCase):
         self.run_job("--until-idle", "500 ms").wait(timeout=60)
         self.assertEqual(self.rows("ops", "query", "SELECT fate, `rows` FROM ops.fates", "--state", "state"), [{"fate": "published", "rows": 100}])
         progress = self.rows("ops", "query", "SELECT * FROM ops.streaming_progress", "--state", "state")
-        self.assertEqual(list(progress[0])[:6], ["query_id", "batch_id", "observed_at", "input_rps", "processed_rps", "progress_json"])
+        self.assertEqual(list(progress[0])[:7], ["query_id", "batch_id", "observed_at", "input_rps", "processed_rps", "progress_json", "sink"])
+        self.assertEqual({row["sink"] for row in progress}, {"copy"})
         self.assertEqual(sum(row["rows_read"] for row in progress), 100)
         self.assertEqual({row["rows_unaccounted"] for row in progress}, {0})
         self.assertEqual(json.loads(progress[0]["progress_json"])["batchId"], progress[0]["batch_id"])
@@ -117,6 +118,24 @@ class Observe(CliCase):
         self.assertEqual(joined, ["state\tepochs", "finished\t1"])
         self.assertIn("ops.streaming_progress", self.caudal("sql", "SHOW TABLES", "--ops", "state").stdout)
         self.assertIn("there is no operations store", self.refused("ops", "query", "SELECT 1", "--state", "none", code=3))
+
+    def test_a_restart_reads_nothing_twice(self):
+        self.feed("a.ndjson", 0, 100)
+        for _ in range(3):
+            self.run_job("--until-idle", "500 ms").wait(timeout=60)
+        read = "SELECT SUM(rows_read) AS r, SUM(rows_published) AS p, MAX(input_rps) > 0 AS moved FROM ops.streaming_progress GROUP BY run_id"
+        self.assertEqual([(row["r"], row["p"], row["moved"]) for row in self.rows("ops", "query", read, "--state", "state")],
+                         [(100, 100, True), (0, 0, False), (0, 0, False)])
+
+    def test_a_killed_run_does_not_go_on_running(self):
+        process = self.run_job()
+        self.feed("a.ndjson", 0, 100)
+        self.wait_for(lambda: self.rows("status", "--state", "state")[0]["queries"] != [], "the store")
+        process.kill()
+        process.wait()
+        self.wait_for(lambda: not self.rows("status", "--state", "state")[0]["running"], "the engine's end")
+        query = self.rows("status", "--state", "state")[0]["queries"][0]
+        self.assertEqual((query["state"], query["rows_per_s"]), ("interrupted", 0))
 
     def test_stop_and_go_on(self):
         """Both spellings of a savepoint: what was read is not read again, what was remembered is still known."""

@@ -69,15 +69,38 @@ Result<Json> ReadOps(Sqlite* database, std::string_view sql) {
 }
 
 constexpr std::string_view kQueries =
-    "SELECT q.query_id AS query, q.state, q.epoch, q.epochs_committed AS commits, "
-    "CAST(coalesce(p.input_rps, 0) AS INTEGER) AS rows_per_s, p.watermark, p.backlog_files, "
-    "p.freshness_p95_ms, "
-    "q.error_text AS error FROM queries q LEFT JOIN streaming_progress p ON p.rowid = "
-    "(SELECT max(rowid) FROM streaming_progress WHERE query_id = q.query_id) ORDER BY 1";
+    "SELECT query_id AS query, state, epoch, epochs_committed AS commits, rows_read, "
+    "CAST(rows_per_s AS INTEGER) AS rows_per_s, watermark, backlog_files, "
+    "(SELECT freshness_p95_ms FROM epochs e WHERE e.query_id = q.query_id AND freshness_p95_ms IS NOT NULL "
+    "ORDER BY generation DESC, epoch DESC LIMIT 1) AS freshness_p95_ms, "
+    "error_text AS error FROM queries q ORDER BY 1";
 constexpr std::string_view kFates =
     "SELECT query_id AS query, sink, CASE name WHEN '' THEN fate ELSE fate || '{' || name || '}' END AS "
     "fate, "
     "sum(rows) AS rows FROM fates GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC";
+
+// What the store holds is of the last moment that a run wrote it: one that was killed did not say goodbye.
+void MarkInterrupted(Json* queries) {
+  for (Json& query : *queries) {
+    if (query["state"] != "running" && query["state"] != "stopping") continue;
+    query["state"] = "interrupted";
+    query["rows_per_s"] = 0;
+  }
+}
+
+// Takes whole errors out of a table's cells, which keep the first line.
+std::string TakeErrors(Json* queries) {
+  std::string errors;
+  for (Json& query : *queries) {
+    if (!query["error"].is_string()) continue;
+    const std::string error = query["error"];
+    const size_t line_end = error.find('\n');
+    if (line_end == std::string::npos) continue;
+    errors += fmt::format("query {}: {}\n", query["query"].get<std::string>(), error);
+    query["error"] = error.substr(0, line_end) + " …";
+  }
+  return errors;
+}
 
 // As a table; nothing for no rows.
 std::string DrawObjects(const Json& rows) {
@@ -132,6 +155,7 @@ int ShowStatus(const std::string& state_root, Console& console) {
     rows = ReadOps(store->get(), kFates);
     if (rows.ok()) fates = std::move(rows).value();
   }
+  if (!running) MarkInterrupted(&queries);
   if (console.json) {
     console.Out(Json{{"running", running},
                      {"run", Json::parse(*description, nullptr, false)},
@@ -142,7 +166,8 @@ int ShowStatus(const std::string& state_root, Console& console) {
     return static_cast<int>(ExitCode::kOk);
   }
   console.Out(fmt::format("{} on {}\n", running ? "running" : "stopped", state_root));
-  console.Out(DrawObjects(queries) + DrawObjects(fates));
+  const std::string errors = TakeErrors(&queries);
+  console.Out(DrawObjects(queries) + errors + DrawObjects(fates));
   return static_cast<int>(ExitCode::kOk);
 }
 
