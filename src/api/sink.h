@@ -79,6 +79,9 @@ class Sink {
   virtual ChangelogKinds accepts() const = 0;
   virtual bool needs_key() const { return false; }
   virtual std::string_view guarantee() const = 0;  // "exactly once", "at least once", as EXPLAIN prints it
+  // Whether the target, as it is now, would take rows; changes nothing there. A target that cannot be reached
+  // is none of its business.
+  virtual Status CheckTarget() const { return Status(); }
   // One a task.
   virtual Result<std::unique_ptr<SinkWriter>> MakeWriter(int task) = 0;
   virtual Result<std::unique_ptr<SinkCommitter>> MakeCommitter() = 0;

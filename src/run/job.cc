@@ -7,8 +7,8 @@
 
 #include "base/fault_point.h"
 #include "base/planted_fault.h"
-#include "base/secret.h"
 #include "op/make_operator.h"
+#include "run/plan_tables.h"
 #include "run/scan/values_source.h"
 
 namespace caudal {
@@ -27,12 +27,14 @@ std::string PathPart(std::string_view name) {
   return part;
 }
 
-// The table with its secrets, for the connector's eyes alone.
-Result<Table> Revealed(Table table) {
-  for (auto& [key, value] : table.options) {
-    ASSIGN_OR_RETURN(value, Secrets::Expand(value));
-  }
-  return table;
+// What `text` says from where it leaves `other`: fingerprints are long.
+std::string FromDifference(std::string_view text, std::string_view other) {
+  constexpr size_t kBefore = 20, kShown = 80;
+  const auto differs = std::mismatch(text.begin(), text.end(), other.begin(), other.end());
+  const size_t at = static_cast<size_t>(differs.first - text.begin());
+  const size_t from = at > kBefore ? at - kBefore : 0;
+  return fmt::format("'{}{}{}'", from > 0 ? "…" : "", text.substr(from, kShown),
+                     text.size() > from + kShown ? "…" : "");
 }
 
 // By node, and one more for the dead-letter sink: the name of the one table that all its rows were read from.
@@ -167,7 +169,7 @@ Status Job::CheckPlan() {
         warnings_.push_back(fmt::format(
             "'{}' has changed and keeps nothing: rows from here on are those of the new query; it "
             "was {}, it is {}",
-            entry.id, entry.was, entry.is));
+            entry.id, FromDifference(entry.was, entry.is), FromDifference(entry.is, entry.was)));
       }
     }
     return diff.Check(options_.allow_dropped);
@@ -215,14 +217,6 @@ void Job::BeginCountsAnewIfChanged(Manifest* manifest) {
   warnings_.push_back("the plan has other operators than before, so the counts of rows begin anew");
 }
 
-Result<const Connector*> Job::FindConnector(const Table& table) const {
-  const std::string_view name = table.option("connector");
-  for (const Connector* connector : options_.connectors) {
-    if (connector->name() == name) return connector;
-  }
-  return Status::User(fmt::format("table '{}' has the unknown connector '{}'", table.name, name));
-}
-
 ConnectorContext Job::MakeConnectorContext(const std::string& sink_id) const {
   ConnectorContext context;
   context.env = options_.env;
@@ -241,7 +235,7 @@ ConnectorContext Job::MakeConnectorContext(const std::string& sink_id) const {
 }
 
 Status Job::AddSink(int node, const std::string& id, const Table& table) {
-  ASSIGN_OR_RETURN(const Connector* connector, FindConnector(table));
+  ASSIGN_OR_RETURN(const Connector* connector, FindConnector(options_, table));
   const ConnectorContext context = MakeConnectorContext(id);
   if (!folder_.empty() || !options_.scratch_dir.empty()) {
     RETURN_IF_ERROR(options_.files->MakeDirectories(context.segment_dir));
@@ -288,7 +282,7 @@ Status Job::MakeEndpoints() {
     int64_t interval = kDiscoveryMillis;
     if (const ScanNode* scan = plan.as<ScanNode>()) {
       ASSIGN_OR_RETURN(endpoint.options, SourceOptionsOf(scan->table, plan_, settings_));
-      ASSIGN_OR_RETURN(const Connector* connector, FindConnector(scan->table));
+      ASSIGN_OR_RETURN(const Connector* connector, FindConnector(options_, scan->table));
       const ScanRows rows(plan, dead_letter_.has_value(), plan_.batch, 0);
       ASSIGN_OR_RETURN(const Table revealed, Revealed(scan->table));
       ASSIGN_OR_RETURN(endpoint.source,
@@ -450,18 +444,18 @@ JobProgress Job::progress() const {
   progress.lane_bytes = graph_->lane_bytes();
   std::vector<TaskProgress> tasks;
   for (const std::unique_ptr<Task>& task : graph_->tasks()) {
-    if (node >= plan_.nodes.size()) continue;
-    for (const PlanInput& input : plan_.nodes[node].inputs) {
-      const OperatorProgress& from = progress.operators[static_cast<size_t>(input.node)];
-      if (!from.takes_input_rows || Absorbs(from.fates)) progress.operators[node].takes_input_rows = false;
-    }
-  }
     tasks.push_back(task->progress());
     progress.longest_step_micros =
         std::max(progress.longest_step_micros, tasks.back().longest_step_nanos / 1000);
   }
   for (size_t node = 0; node < fingerprints_.size(); ++node) {
     progress.operators.push_back(Summarize(node, tasks));
+    if (node >= plan_.nodes.size()) continue;
+    for (const PlanInput& input : plan_.nodes[node].inputs) {
+      const OperatorProgress& from = progress.operators[static_cast<size_t>(input.node)];
+      if (!from.takes_input_rows || Absorbs(from.fates)) progress.operators[node].takes_input_rows = false;
+    }
+  }
   std::lock_guard lock(mutex_);
   progress.status = status_;
   progress.state = !finished_     ? (stopping_ ? JobState::kStopping : JobState::kRunning)

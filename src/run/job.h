@@ -65,7 +65,6 @@ class Job {
   void ForgetUncommitted();
   Status FindSplits();
   Status RestoreState();
-  Result<const Connector*> FindConnector(const Table& table) const;
   ConnectorContext MakeConnectorContext(const std::string& sink_id) const;
   Status CheckBounded(const Table& table, const Source& source) const;
   Status AddSink(int node, const std::string& id, const Table& table);

@@ -101,6 +101,22 @@ std::vector<Plan> Program::Queries() const {
   return queries;
 }
 
+Status Program::CheckRunnable() const {
+  if (text_.sql.empty()) {
+    std::string targets;
+    for (const auto& [layer, table] : text_.file->targets)
+      targets += (targets.empty() ? "'" : ", '") + table.name + "'";
+    return Status::User(fmt::format("pipeline '{}' has no SQL: no query writes {}", text_.name,
+                                    targets.empty() ? "anything" : targets))
+        .Hint("put the SQL beside the pipeline file, under the same name with .sql");
+  }
+  if (Queries().empty()) {
+    return Status::User(fmt::format("'{}' has no query to run", text_.sql.back().path))
+        .Hint("add an INSERT INTO, or EXECUTE STATEMENT SET");
+  }
+  return Status();
+}
+
 Status Program::Check() const {
   PipelineQueries queries;
   for (const caudal::Plan& plan : Queries()) {

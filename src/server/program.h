@@ -41,6 +41,8 @@ class Program {
   const std::vector<sql::Outcome>& outcomes() const { return outcomes_; }
   // Of the INSERTs, in order.
   std::vector<caudal::Plan> Queries() const;
+  // User error if there is nothing to run.
+  Status CheckRunnable() const;
 
  private:
   explicit Program(ProgramText text);

@@ -197,7 +197,7 @@ class BadInput(unittest.TestCase):
 
     def test_secrets_are_never_printed(self):
         self.job()
-        script = (self.folder / "job.sql").read_text().replace("jdbc:sqlite:out.db", "jdbc:sqlite:/nowhere/${env:CAUDAL_TEST_SECRET}.db")
+        script = (self.folder / "job.sql").read_text().replace("jdbc:sqlite:out.db", "jdbc:sqlite:/proc/nowhere/${env:CAUDAL_TEST_SECRET}.db")
         (self.folder / "job.sql").write_text(script)
         result = self.caudal("run", "job.sql", "--state", "state", environment={"CAUDAL_TEST_SECRET": "hunter2"})
         self.assertNotEqual(result.returncode, 0)

@@ -3,6 +3,9 @@
 
   test/cli/program_files.py build/release/caudal [-k PATTERN]
 """
+import shutil
+import sqlite3
+
 from cli_case import NEOBANK, CliCase, main
 
 # The pipeline file of the SLO document, unchanged.
@@ -87,6 +90,40 @@ class ProgramFiles(CliCase):
                 self.assertIn(said, self.refused(command, "p.yaml", code=3))
         self.write("p.yaml", head + "sources: [main.numbers]\nrecovery: {replay_source: numbers}\nwatermark: {delay: 5 min, why: agreed}\n")
         self.caudal("validate", "p.yaml")
+
+    def test_validate_refuses_what_run_refuses(self):
+        self.write("in/a.ndjson", '{"n": 1}\n')
+        database = "'connector' = 'jdbc', 'url' = 'jdbc:sqlite:%s', 'table-name' = 't'"
+        connection = sqlite3.connect(self.folder / "narrow.db")
+        connection.execute("CREATE TABLE t (n BIGINT)")
+        connection.close()
+        numbers = "CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '5');\n"
+        write = "INSERT INTO gone SELECT n, n FROM numbers;"
+        for sql, said in (
+                (numbers, "has no query to run"),
+                ("CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'jsn');\n" +
+                 "CREATE TABLE gone (n BIGINT, loaded BIGINT) WITH ('connector' = 'blackhole');" + write, "format 'jsn' is not known"),
+                (numbers + "CREATE TABLE gone (n BIGINT, loaded BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'csv');" + write,
+                 "format 'csv' is not known"),
+                (numbers + f"CREATE TABLE gone (n BIGINT, loaded BIGINT) WITH ({database % 'narrow.db'});" + write,
+                 "has no column 'loaded'"),
+                (numbers + f"CREATE TABLE gone (n BIGINT, loaded BIGINT) WITH ({database % 'none.db'});" + write, "none.db")):
+            self.write("p.sql", sql)
+            for command in ("validate", "run"):
+                message = self.refused(command, "p.sql", code=3)
+                self.assertIn(said, message)
+                self.assertIn("hint:", message)
+            shutil.rmtree(self.folder / "caudal-state", ignore_errors=True)
+            (self.folder / "none.db").unlink(missing_ok=True)
+
+    def test_validate_makes_nothing_and_run_makes_the_databases_folder(self):
+        self.write("p.sql", "CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '5');\n"
+                   "CREATE TABLE t (n BIGINT) WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:some/where/out.db', 'table-name' = 't', "
+                   "'caudal.create-table' = 'true');\nINSERT INTO t SELECT n FROM numbers;")
+        self.caudal("validate", "p.sql")
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["p.sql"])
+        self.caudal("run", "p.sql")
+        self.assertTrue((self.folder / "some/where/out.db").exists())
 
     def test_explain_with_changelog_modes(self):
         plan = self.caudal("explain", NEOBANK / "pipeline.yaml", "--changelog").stdout

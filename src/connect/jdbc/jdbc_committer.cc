@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "connect/jdbc/jdbc_table.h"
 #include "db/sqlite_transaction.h"
 
 namespace caudal {
@@ -28,22 +29,24 @@ std::pair<std::string, std::string> LedgerKey(const ConnectorContext& context) {
   return {context.query + "@" + context.identity, context.sink};
 }
 
-std::string Frame(const JdbcTarget& target) {
-  return fmt::format("table '{}' of '{}', sink '{}'", target.table, target.path, target.declared);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<SinkCommitter>> JdbcCommitter::Make(JdbcTarget target, ConnectorContext context) {
   std::unique_ptr<JdbcCommitter> committer(new JdbcCommitter(std::move(target), std::move(context)));
   Status status = committer->Connect();
-  if (status.ok()) status = committer->CheckTable();
-  if (!status.ok()) return std::move(status).At(Frame(committer->target_));
+  if (status.ok() && committer->target_.create_table)
+    status = committer->database_->Execute(committer->target_.CreateStatement());
+  if (status.ok()) status = CheckTable(committer->target_, committer->database_.get());
+  if (!status.ok()) return std::move(status).At(committer->target_.frame());
   return std::unique_ptr<SinkCommitter>(std::move(committer));
 }
 
 Status JdbcCommitter::Connect() {
   if (database_ != nullptr) return Status();
+  // As the folder of a table of files.
+  const size_t slash = target_.path.rfind('/');
+  if (target_.create_table && slash != std::string::npos && slash > 0)
+    RETURN_IF_ERROR(FileSystem::Local()->MakeDirectories(target_.path.substr(0, slash)));
   ASSIGN_OR_RETURN(std::unique_ptr<Sqlite> database,
                    Sqlite::Open(target_.path, Sqlite::Mode::kCreate, kBusyMillis));
   RETURN_IF_ERROR(database->UseWriteAheadLog());
@@ -52,19 +55,6 @@ Status JdbcCommitter::Connect() {
   if (!context_.ephemeral) RETURN_IF_ERROR(database->Execute(kMakeLedger));
   database_ = std::move(database);
   return Status();
-}
-
-Status JdbcCommitter::CheckTable() {
-  if (target_.create_table) RETURN_IF_ERROR(database_->Execute(target_.CreateStatement()));
-  ASSIGN_OR_RETURN(SqliteStatement find, database_->Prepare("SELECT 1 FROM sqlite_master WHERE name = ?"));
-  find.BindText(0, target_.table);
-  ASSIGN_OR_RETURN(const bool found, find.Step());
-  if (!found) {
-    return Status::User(fmt::format("there is no table '{}' in the database", target_.table))
-        .Hint("create it, or let caudal do it: 'caudal.create-table' = 'true'");
-  }
-  // SQLite itself says whether the statements of a segment fit the table: names, and a unique key.
-  return ApplySegment(EmptySegment(form_), SegmentReference{}, database_.get());
 }
 
 Result<Epoch> JdbcCommitter::LastCommitted() {
@@ -92,7 +82,7 @@ CommitResult JdbcCommitter::Commit(Epoch epoch, std::span<const Committable> com
   const CommitOutcome outcome = lost                                   ? CommitOutcome::kLost
                                 : status.domain() == Domain::kExternal ? CommitOutcome::kUnknown
                                                                        : CommitOutcome::kRefused;
-  return {outcome, std::move(status).At(Frame(target_))};
+  return {outcome, std::move(status).At(target_.frame())};
 }
 
 Status JdbcCommitter::CommitInTransaction(Epoch epoch, std::span<const Committable> committables,

@@ -18,7 +18,8 @@ namespace caudal {
 
 class JdbcCommitter : public SinkCommitter {
  public:
-  // Makes the ledger and, if asked to, the table; refuses (User) a table that is not there or lacks the key.
+  // Makes the ledger and, if asked to, the table; refuses (User) a table that
+  // rows do not fit.
   static Result<std::unique_ptr<SinkCommitter>> Make(JdbcTarget target, ConnectorContext context);
 
   Result<Epoch> LastCommitted() override;
@@ -31,7 +32,6 @@ class JdbcCommitter : public SinkCommitter {
       : target_(std::move(target)), form_(JdbcSegmentForm(target_)), context_(std::move(context)) {}
 
   Status Connect();
-  Status CheckTable();
   Status CommitInTransaction(Epoch epoch, std::span<const Committable> committables, bool* lost);
   Status WriteLedger(Epoch epoch);
 

@@ -19,6 +19,7 @@ class JdbcSink : public Sink {
     return target_.key.empty() ? ChangelogKinds::InsertOnly() : ChangelogKinds::Upsert();
   }
   std::string_view guarantee() const override { return "exactly once"; }
+  Status CheckTarget() const override;
   Result<std::unique_ptr<SinkWriter>> MakeWriter(int task) override;
   Result<std::unique_ptr<SinkCommitter>> MakeCommitter() override;
 

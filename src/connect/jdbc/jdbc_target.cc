@@ -62,12 +62,19 @@ Result<JdbcTarget> JdbcTarget::Of(const Table& table) {
   return target;
 }
 
+std::string JdbcTarget::frame() const {
+  return fmt::format("table '{}' of '{}', sink '{}'", table, path, declared);
+}
+
+std::string JdbcTarget::ColumnDefinition(const Field& field) {
+  return fmt::format("{} {}", QuoteSqliteName(field.name), SqliteColumnType(field.type));
+}
+
 std::string JdbcTarget::CreateStatement() const {
   std::string sql = fmt::format("CREATE TABLE IF NOT EXISTS {} (", QuoteSqliteName(table));
   for (int i = 0; i < columns.size(); ++i) {
     const bool in_key = std::find(key.begin(), key.end(), i) != key.end();
-    sql += fmt::format("{}{} {}{}", i == 0 ? "" : ", ", QuoteSqliteName(columns[i].name),
-                       SqliteColumnType(columns[i].type),
+    sql += fmt::format("{}{}{}", i == 0 ? "" : ", ", ColumnDefinition(columns[i]),
                        in_key || !columns[i].type.nullable() ? " NOT NULL" : "");
   }
   for (size_t i = 0; i < key.size(); ++i) {

@@ -25,8 +25,12 @@ struct JdbcTarget {
 
   // "jdbc:sqlite:/data/features.db#features"
   std::string origin() const { return "jdbc:sqlite:" + path + "#" + table; }
+  // For errors: "table 'f' of 'features.db', sink 'features'".
+  std::string frame() const;
   // CREATE TABLE IF NOT EXISTS …: decimals and times as exact text.
   std::string CreateStatement() const;
+  // "name" TEXT: of a column without NOT NULL.
+  static std::string ColumnDefinition(const Field& field);
 };
 
 }  // namespace caudal

@@ -270,6 +270,11 @@ TEST_F(JdbcTest, RefusesBeforeItStarts) {
   ASSERT_TRUE((*database)->Execute("CREATE TABLE features (account, n)").ok());
   auto keyless = MakeSink(table)->MakeCommitter();
   EXPECT_EQ(keyless.status().domain(), Domain::kUser);  // no unique key to upsert by
+  ASSERT_TRUE((*database)->Execute("DROP TABLE features; CREATE TABLE features (ACCOUNT, m)").ok());
+  const Status narrow = MakeSink(table)->CheckTarget();
+  EXPECT_THAT(narrow.ToString(), HasSubstr("table 'features' in the database has no column 'n'"));
+  EXPECT_THAT(narrow.hint(), HasSubstr("ALTER TABLE \"features\" ADD COLUMN \"n\" INTEGER"));
+  EXPECT_EQ(MakeSink(table)->MakeCommitter().status().ToString(), narrow.ToString());
   table.options["url"] = "jdbc:postgresql://host/db";
   EXPECT_THAT(connector_.MakeSink(table, context_).status().ToString(), HasSubstr("jdbc:sqlite:"));
 }

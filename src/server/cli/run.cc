@@ -83,22 +83,6 @@ void WarnOfStrangers(const RunOptions& options, Console& console) {
       options.listen_port));
 }
 
-Status CheckRunnable(const Program& program) {
-  if (program.text().sql.empty()) {
-    std::string targets;
-    for (const auto& [layer, table] : program.text().file->targets)
-      targets += (targets.empty() ? "'" : ", '") + table.name + "'";
-    return Status::User(fmt::format("pipeline '{}' has no SQL: no query writes {}", program.text().name,
-                                    targets.empty() ? "anything" : targets))
-        .Hint("put the SQL beside the pipeline file, under the same name with .sql");
-  }
-  if (program.Queries().empty()) {
-    return Status::User(fmt::format("'{}' has no query to run", program.text().sql.back().path))
-        .Hint("add an INSERT INTO, or EXECUTE STATEMENT SET");
-  }
-  return Status();
-}
-
 // `told`: the trouble that was told last.
 void ShowView(const RunView& view, std::string* told, Console& console) {
   for (const std::string& warning : view.warnings) console.Note("run: warning: " + warning);
@@ -139,7 +123,7 @@ int Run(RunCommand command, Console& console) {
   if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
   const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value(), *settings);
   if (!program.ok()) return console.Fail(program.status(), RefusalCode(program.status()));
-  const Status runnable = CheckRunnable(**program);
+  const Status runnable = (*program)->CheckRunnable();
   if (!runnable.ok()) return console.Fail(runnable, RefusalCode(runnable));
   const Result<StateLock> lock = StateLock::Take(command.options.state_root);
   if (!lock.ok()) return console.Fail(lock.status(), RefusalCode(lock.status()));

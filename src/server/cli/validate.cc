@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "run/plan_tables.h"
+#include "server/connectors.h"
 #include "server/program.h"
 
 namespace caudal {
@@ -50,6 +52,21 @@ std::string AsText(const Json& json) {
   return out;
 }
 
+// A pipeline file may stand alone until its SQL is written.
+Status Check(const Program& program) {
+  if (program.text().file && program.text().sql.empty()) return Status();
+  RETURN_IF_ERROR(program.CheckRunnable());
+  JobOptions options;
+  options.env = Env::Real();
+  options.files = FileSystem::Local();
+  options.connectors = UserConnectors();
+  for (const Plan& plan : program.Queries()) {
+    Status status = CheckTables(plan, options);
+    if (!status.ok()) return std::move(status).At("query '" + program.text().name + "/" + plan.query + "'");
+  }
+  return Status();
+}
+
 }  // namespace
 
 int Validate(const std::string& path, Console& console) {
@@ -57,6 +74,8 @@ int Validate(const std::string& path, Console& console) {
   if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
   const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value());
   if (!program.ok()) return console.Fail(program.status(), RefusalCode(program.status()));
+  const Status runnable = Check(**program);
+  if (!runnable.ok()) return console.Fail(runnable, RefusalCode(runnable));
   const Json json = Describe(**program);
   console.Out(console.json ? json.dump() + "\n" : AsText(json));
   return static_cast<int>(ExitCode::kOk);
