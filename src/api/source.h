@@ -31,13 +31,15 @@ using Position = std::string;
 // Hidden column with SourceRows::file, where the dead-letter table shows it.
 inline constexpr std::string_view kFileColumn = "$file";
 
-// A record that could not be decoded.
+// A record that could not be decoded, or several that are passed over unread.
 struct RejectedRecord {
   int64_t offset = 0;
   std::string raw;
   std::string error_class;  // "malformed"
   std::string message;
   std::string file = {};  // that `offset` counts in; empty: the split as a whole
+  int64_t records = 1;    // that it stands for; each has the fate
+  std::string hint = {};  // what would let it be read; empty: nothing is known
 };
 
 // What one poll read, all from the reader's split.

@@ -36,6 +36,7 @@ struct RawBatch {
 struct DecodeError {
   int32_t record;  // position in the batch
   std::string message;
+  std::string hint = {};  // which option or type would read it; empty: none is known
 };
 
 struct DecodedRows {

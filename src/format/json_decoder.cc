@@ -19,6 +19,25 @@ constexpr size_t kShownText = 60;
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
+// What would read a time that is written as another standard writes it.
+std::string TimestampHint(const Type& type, std::string_view text, TimestampForm form) {
+  constexpr size_t kDate = 10;  // YYYY-MM-DD
+  if (!type.is_timestamp() || text.size() <= kDate || text[4] != '-' || text[7] != '-') return "";
+  const bool is_instant = type.id() == TypeId::kTimestampLtz;
+  const bool says_instant = text.back() == 'Z';
+  std::string hint;
+  if (says_instant != is_instant) {
+    hint = fmt::format("declare the column {}({})", says_instant ? "TIMESTAMP_LTZ" : "TIMESTAMP",
+                       type.precision());
+  }
+  const char separator = form == TimestampForm::kSql ? ' ' : 'T';
+  if (text[kDate] != separator && (text[kDate] == 'T' || text[kDate] == ' ')) {
+    hint += fmt::format("{}set 'json.timestamp-format.standard' = '{}'", hint.empty() ? "" : " and ",
+                        form == TimestampForm::kSql ? "ISO-8601" : "SQL");
+  }
+  return hint;
+}
+
 }  // namespace
 
 class JsonDecoder::Rows {
@@ -95,6 +114,7 @@ class JsonDecoder::Rows {
     const bool cut = raw.size() > kShownText;
     error_ = fmt::format("column '{}': '{}{}' is not a {}", column.field().name, raw.substr(0, kShownText),
                          cut ? "…" : "", column.field().type.WithNullable(true).ToString());
+    hint_ = TimestampHint(column.field().type, raw, options_.timestamp_form);
     return false;
   }
 
@@ -113,6 +133,7 @@ class JsonDecoder::Rows {
   int64_t ignored_in_record_ = 0;
   std::string_view record_;
   std::string error_;
+  std::string hint_;  // of that error
   std::vector<DecodeError> errors_;
   int64_t ignored_values_ = 0;
   std::vector<size_t> broken_;  // records of the group to be read again, alone
@@ -261,7 +282,7 @@ void JsonDecoder::Rows::DecodeAlone(const RawRecord& record, int32_t row) {
   bool read = ReadRecord(&cursor, row);
   if (read && !cursor.at_end()) read = Broken(cursor, "nothing more");
   if (!read) {
-    errors_.push_back({row, std::move(error_)});
+    errors_.push_back({row, std::move(error_), std::exchange(hint_, {})});
   } else {
     ignored_values_ += ignored_in_record_;
   }

@@ -170,6 +170,17 @@ TEST(JsonDecoderTest, TimesByTheStandardThatIsSet) {
                                         "4: column 't': '12:61' is not a TIMESTAMP(3)",
                                         "5: column 'd': '2026-3-1' is not a DATE",
                                         "6: column 't': '2026-13-01 00:00:00' is not a TIMESTAMP(3)"));
+  EXPECT_EQ(sql.rows.errors[0].hint, "set 'json.timestamp-format.standard' = 'ISO-8601'");
+  EXPECT_EQ(sql.rows.errors[1].hint, "");
+  const Decoded other = Decode(schema, {R"({"t":"2026-03-01T12:34:56Z"})", R"({"t":"2026-03-01 12:34:56Z"})",
+                                        R"({"z":"2026-03-01T12:34:56.789Z"})"});
+  std::vector<std::string> hints;
+  for (const DecodeError& error : other.rows.errors) hints.push_back(error.hint);
+  EXPECT_THAT(hints,
+              ElementsAre("declare the column TIMESTAMP_LTZ(3) and set 'json.timestamp-format.standard' = "
+                          "'ISO-8601'",
+                          "declare the column TIMESTAMP_LTZ(3)",
+                          "set 'json.timestamp-format.standard' = 'ISO-8601'"));
   JsonOptions options;
   options.timestamp_form = TimestampForm::kIso8601;
   const Decoded iso =

@@ -16,7 +16,17 @@ constexpr int64_t kLongestPollBackoff = 10 * kPollNanosPerMilli;
 constexpr int64_t kBudgetPause = 20 * kPollNanosPerMilli;
 
 constexpr size_t kMaxWarnings = 100;
-constexpr std::string_view kKeepAside = "set 'caudal.errors' = 'dead-letter' to keep such rows aside";
+
+// What to do about a record that stops the query; `hint`: what would let it be read, if that is known.
+std::string WayOut(const Table& table, const std::string& hint) {
+  const std::string path(table.option("path"));
+  // A file that a SELECT names by its path is declared nowhere.
+  const std::string go_on =
+      table.name == path
+          ? fmt::format("write `{}` /*+ OPTIONS('caudal.errors' = 'skip') */ to leave such rows out", path)
+          : "set 'caudal.errors' = 'dead-letter' to keep such rows aside";
+  return hint.empty() ? go_on : fmt::format("{}, or {}", hint, go_on);
+}
 
 }  // namespace
 
@@ -191,7 +201,8 @@ Status SourceTask::PollSplit(ActiveSplit& split, int64_t now) {
 }
 
 Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
-  const int64_t count = rows.chunk.size() + static_cast<int64_t>(rows.rejected.size());
+  int64_t count = rows.chunk.size();
+  for (const RejectedRecord& record : rows.rejected) count += record.records;
   rows_read_ += count;
   split.rows_read += count;
   epoch_rows_ += count;
@@ -231,7 +242,7 @@ Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
   if (!contract_.ok()) {
     return Status(contract_)
         .At(fmt::format("{}, split '{}' of source '{}'", split.reader->Place(-1), split.split.id, id()))
-        .Hint(std::string(kKeepAside));
+        .Hint(WayOut(plan_.as<ScanNode>()->table, {}));
   }
   SendRows(chunk);
   if (options_.max_rows_per_epoch > 0 && epoch_rows_ >= options_.max_rows_per_epoch && !epoch_requested_) {
@@ -247,9 +258,9 @@ Status SourceTask::RejectRecords(const ActiveSplit& split, const std::vector<Rej
     return Status::Data(records[0].message)
         .At(fmt::format("{}, split '{}' of source '{}'", split.reader->Place(records[0].offset),
                         split.split.id, id()))
-        .Hint(std::string(kKeepAside));
+        .Hint(WayOut(plan_.as<ScanNode>()->table, records[0].hint));
   }
-  for (const RejectedRecord& record : records) ++*fates_.Get(Fate::kDead, record.error_class);
+  for (const RejectedRecord& record : records) *fates_.Get(Fate::kDead, record.error_class) += record.records;
   if (dead_letter_ == nullptr || options_.errors == ErrorPolicy::kSkip) return Status();
   const Chunk rows = job_->dead_letter->FromRecords(records, plan_.as<ScanNode>()->table.name,
                                                     split.split.ordinal, id(), job_->env->NowMillis());

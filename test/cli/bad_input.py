@@ -240,6 +240,26 @@ class BadInput(unittest.TestCase):
 
     # --- what lies in the data ---
 
+    def test_a_file_whose_name_sorts_before_what_is_read(self):
+        """Names made by chance: the message says which file and what to do; whoever goes on has each row counted."""
+        self.feed({"id": 1, "amount": 1}, name="m.ndjson")
+        self.job(source=WATCH)
+        until_idle = ("--state", "state", "--until-idle", "300 ms")
+        self.expect(self.caudal("run", "job.sql", *until_idle), 0)
+        self.feed({"id": 2}, {"id": 3}, {"id": 4}, name="c.ndjson")
+        self.expect(self.caudal("run", "job.sql", *until_idle), 2, "file 'in/c.ndjson' appeared or changed after 'm.ndjson'",
+                    "its 3 records are passed over", "hint: rename it so that it sorts after 'm.ndjson', or set 'caudal.errors'")
+        (self.folder / "in/c.ndjson").rename(self.folder / "in/n.ndjson")
+        self.expect(self.caudal("run", "job.sql", *until_idle), 0)
+        self.assertEqual(len(self.rows()), 4)
+        self.feed(*({"id": i} for i in range(10, 15)), name="b.ndjson")
+        self.feed({"id": 20}, name="o.ndjson")
+        self.job(source=WATCH + ", 'caudal.errors' = 'skip'")
+        self.expect(self.caudal("run", "job.sql", *until_idle, "--json"), 0)
+        said = json.loads(self.caudal("status", "--state", "state", "--json").stdout)
+        self.assertEqual({fate["fate"]: fate["rows"] for fate in said["fates"]}, {"published": 5, "dead{out-of-order-file}": 5})
+        self.assertEqual(len(self.rows()), 5)
+
     def test_poison_record_stops_with_its_place(self):
         self.feed({"id": 1, "amount": 1.5}, b'{"id": 2, "amount": ', {"id": 3, "amount": 3})
         self.job()

@@ -19,7 +19,11 @@ struct FileBlock {
   int64_t first_row = 0;           // of `chunks`, in the file
   int64_t end_offset = 0;          // where the file goes on behind this block
   bool end_of_file = false;
-  std::vector<ListedFile> late;  // files that are passed over
+  struct Late {  // a file that is passed over
+    ListedFile file;
+    int64_t records = 0;
+  };
+  std::vector<Late> late;
   std::vector<FileQueue::Changed> changed;
   std::vector<std::string> warnings;
   Listing listing;            // when the folder was last listed

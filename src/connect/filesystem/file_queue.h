@@ -45,6 +45,7 @@ class FileQueue {
   struct Changed {
     ListedFile now;
     FileVersion read;
+    int64_t records = 1;  // that are not read
   };
   std::vector<Changed> TakeChanged();
   // What the first looks found worth telling: the folder is not there, an entry is no file; each once.

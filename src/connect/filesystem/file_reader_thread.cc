@@ -137,13 +137,8 @@ Status FileReaderThread::ReadAll() {
   for (;;) {
     RETURN_IF_ERROR(queue_.List());
     NoteBacklog(0, 0);
-    FileBlock news;
-    news.late = queue_.TakeLate();
-    news.changed = queue_.TakeChanged();
-    news.warnings = queue_.TakeWarnings();
-    news.listing = queue_.listing();
-    const bool any = !news.late.empty() || !news.changed.empty() || !news.warnings.empty();
-    if (any && !Put(std::move(news))) return Status();
+    std::optional<FileBlock> news = TakeNews();
+    if (news.has_value() && !Put(std::move(*news))) return Status();
     while (const std::optional<ListedFile> file = queue_.Next()) {
       RETURN_IF_ERROR(ReadFile(*file));
       std::lock_guard lock(mutex_);
@@ -151,6 +146,43 @@ Status FileReaderThread::ReadAll() {
     }
     if (options_.monitor_millis < 0 || !WaitForNextListing()) return Status();
   }
+}
+
+std::optional<FileBlock> FileReaderThread::TakeNews() {
+  FileBlock news;
+  for (ListedFile& file : queue_.TakeLate()) {
+    const int64_t records = CountRecords(file, 0);
+    if (records > 0) news.late.push_back({std::move(file), records});
+  }
+  news.changed = queue_.TakeChanged();
+  for (FileQueue::Changed& changed : news.changed) {
+    if (changed.now.info.size > changed.read.size)
+      changed.records = std::max<int64_t>(1, CountRecords(changed.now, changed.read.size));
+  }
+  news.warnings = queue_.TakeWarnings();
+  news.listing = queue_.listing();
+  if (news.late.empty() && news.changed.empty() && news.warnings.empty()) return std::nullopt;
+  return news;
+}
+
+int64_t FileReaderThread::CountRecords(const ListedFile& file, int64_t offset) {
+  const auto count = [&]() -> Result<int64_t> {
+    ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> opened, options_.files->Open(file.info.path));
+    if (options_.parquet) {
+      ASSIGN_OR_RETURN(const auto reader, ParquetReader::Open(opened.get(), file.info.path));
+      return reader->rows();
+    }
+    int64_t records = 0;
+    const auto add = [&](const FileBlock& block) {
+      records += static_cast<int64_t>(block.records.size());
+      std::lock_guard lock(mutex_);
+      return !stopping_;
+    };
+    RETURN_IF_ERROR(ReadRecords(file, opened.get(), offset, add));
+    return records;
+  };
+  const Result<int64_t> records = count();
+  return records.ok() ? *records : 1;
 }
 
 Status FileReaderThread::ReadFile(ListedFile file) {
@@ -166,8 +198,12 @@ Status FileReaderThread::ReadFile(ListedFile file) {
       file.info.modified_micros = resumed->modified_micros;
     }
     const int64_t offset = queue_.StartOffset(file);
+    const auto put = [&](FileBlock block) {
+      NoteBacklog(file.info.size - block.end_offset, file.info.modified_micros);
+      return Put(std::move(block));
+    };
     RETURN_IF_ERROR(options_.parquet ? ReadParquet(file, opened.get(), offset)
-                                     : ReadRecords(file, opened.get(), offset));
+                                     : ReadRecords(file, opened.get(), offset, put));
     queue_.NoteRead({file.name, file.info.size, file.info.modified_micros});
     return Status();
   };
@@ -175,7 +211,8 @@ Status FileReaderThread::ReadFile(ListedFile file) {
   return status.ok() ? status : std::move(status).At(fmt::format("file '{}'", file.info.path));
 }
 
-Status FileReaderThread::ReadRecords(const ListedFile& file, RandomAccessFile* opened, int64_t offset) {
+Status FileReaderThread::ReadRecords(const ListedFile& file, RandomAccessFile* opened, int64_t offset,
+                                     const std::function<bool(FileBlock)>& put) {
   const int64_t arrival = file.info.modified_micros / 1000;
   const int64_t end = file.info.size;
   int64_t length = kBlockBytes;
@@ -210,8 +247,7 @@ Status FileReaderThread::ReadRecords(const ListedFile& file, RandomAccessFile* o
     block.end_offset = offset;
     block.end_of_file = last;
     block.listing = queue_.listing();
-    NoteBacklog(end - offset, file.info.modified_micros);
-    if (!Put(std::move(block))) return Status();
+    if (!put(std::move(block))) return Status();
   }
   return Status();
 }

@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,9 +46,14 @@ class FileReaderThread {
   void Run();
   Status ReadAll();
   Status ReadFile(ListedFile file);
-  // `file`: its size is where reading ends.
-  Status ReadRecords(const ListedFile& file, RandomAccessFile* opened, int64_t offset);
+  // `file`: its size is where reading ends. `put`: false ends it.
+  Status ReadRecords(const ListedFile& file, RandomAccessFile* opened, int64_t offset,
+                     const std::function<bool(FileBlock)>& put);
   Status ReadParquet(const ListedFile& file, RandomAccessFile* opened, int64_t first_row);
+  // Records, or rows, behind `offset` of a file that is passed over; 1 if that cannot be told.
+  int64_t CountRecords(const ListedFile& file, int64_t offset);
+  // Files that came too late or changed, and warnings; nothing for none.
+  std::optional<FileBlock> TakeNews();
   // False: the reader is being destroyed.
   bool Put(FileBlock block);
   bool WaitForNextListing();

@@ -204,6 +204,7 @@ TEST_F(FilesystemSourceTest, AWatchedFolderGivesNewFilesAndReportsThoseThatComeT
   EXPECT_EQ(late.rejected[0].error_class, "out-of-order-file");
   EXPECT_EQ(late.rejected[0].raw, "c");
   EXPECT_THAT(late.rejected[0].message, HasSubstr("/in/c' appeared or changed after 'd'"));
+  EXPECT_EQ(late.rejected[0].records, 1);
 
   // What comes too late while nobody looks is found by the next run, and nothing twice.
   const Position position = reader->position();
@@ -215,6 +216,29 @@ TEST_F(FilesystemSourceTest, AWatchedFolderGivesNewFilesAndReportsThoseThatComeT
   ASSERT_EQ(missed.rejected.size(), 1u);
   EXPECT_EQ(missed.rejected[0].raw, "a");
   EXPECT_THAT(First(ReadOn(reader.get(), 1)), ElementsAre(5));
+}
+
+// A file that is passed over is counted by its records, and the way out is to rename it.
+TEST_F(FilesystemSourceTest, AFileThatComesTooLateStandsForAllItsRecords) {
+  Put("d", "{\"a\":1}\n");
+  auto source = MakeSource();
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  EXPECT_THAT(First(ReadOn(reader.get())), ElementsAre(1));
+  const Position position = reader->position();
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += "{\"a\":2}\n";  // more than a block
+  Put("b", text + "{\"a\":");
+  Put("c", "");
+  std::ofstream(folder_ + "/in/d", std::ios::app) << "{\"a\":8}\n{\"a\":9}\n";
+  reader = std::move(source->Open({"0", 0}, position)).value();
+  const Read read = ReadOn(reader.get());
+  EXPECT_TRUE(read.rows.empty());
+  ASSERT_EQ(read.rejected.size(), 2u);
+  EXPECT_EQ(read.rejected[0].records, 300'001);
+  EXPECT_THAT(read.rejected[0].message, HasSubstr("was read: its 300001 records are passed over"));
+  EXPECT_THAT(read.rejected[0].hint, HasSubstr("rename it so that it sorts after 'd'"));
+  EXPECT_EQ(read.rejected[1].error_class, "file-changed");
+  EXPECT_EQ(read.rejected[1].records, 2);
 }
 
 // Rows were lost in silence here, and whether the loss was counted hung on restarts.

@@ -69,24 +69,29 @@ Result<Poll> FileSplitReader::Next() {
 SourceRows FileSplitReader::ReportNews() {
   SourceRows rows;
   rows.chunk = Chunk(columns_->Empty(), 0);
-  for (const ListedFile& file : block_->late) {
+  for (const auto& [file, records] : block_->late) {
     RejectedRecord& late = rows.rejected.emplace_back();
     late.raw = file.name;
     late.file = file.info.path;
+    late.records = records;
     late.error_class = "out-of-order-file";
     late.message = fmt::format(
-        "file '{}' appeared or changed after '{}', which comes after it by name, was read: it is passed over",
-        file.info.path, position_.file);
+        "file '{}' appeared or changed after '{}', which comes after it by name, was read: its {} {} passed "
+        "over",
+        file.info.path, position_.file, records, records == 1 ? "record is" : "records are");
+    late.hint = fmt::format("rename it so that it sorts after '{}'", position_.file);
   }
   for (const FileQueue::Changed& changed : block_->changed) {
     RejectedRecord& rejected = rows.rejected.emplace_back();
     rejected.raw = changed.now.name;
     rejected.file = changed.now.info.path;
     rejected.offset = changed.read.size;
+    rejected.records = changed.records;
     rejected.error_class = "file-changed";
     rejected.message = fmt::format(
         "file '{}' changed after it was read: it had {} bytes, now it has {}; what is new in it is not read",
         changed.now.info.path, changed.read.size, changed.now.info.size);
+    rejected.hint = "write what is new to a file of its own";
     position_.Remember({changed.now.name, changed.now.info.size, changed.now.info.modified_micros});
   }
   rows.warnings = std::move(block_->warnings);
@@ -121,8 +126,13 @@ Result<SourceRows> FileSplitReader::DecodeRecords() {
   out.file = block_->file.info.path;
   for (const DecodeError& error : decoded.errors) {
     const RawRecord& record = batch.records[static_cast<size_t>(error.record)];
-    out.rejected.push_back(
-        {record.offset, std::string(record.value), "malformed", error.message, block_->file.info.path});
+    RejectedRecord& rejected = out.rejected.emplace_back();
+    rejected.offset = record.offset;
+    rejected.raw = record.value;
+    rejected.error_class = "malformed";
+    rejected.message = error.message;
+    rejected.file = block_->file.info.path;
+    rejected.hint = error.hint;
   }
   const bool end = next_ + count == block_->records.size();
   begin_offset_ = batch.records.front().offset;
