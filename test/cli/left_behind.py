@@ -74,7 +74,20 @@ class LeftBehind(CliCase):
         self.assertEqual(self.rows("dlq", "show", "job.sql", "--class", "malformed"),
                          [{"query": "job/totals", "error_class": "malformed", "raw": "no json"}])
         self.assertEqual(len(self.rows("dlq", "show", "job.sql", "--limit", "1")), 1)
-        self.assertEqual(self.rows("dlq", "show", "job.sql", "--class", "it's none"), [])
+        self.assertEqual(self.rows("dlq", "show", "job.sql", "--class", "file-changed"), [])
+        self.assertIn("'it's none' is no class of rows", self.refused("dlq", "show", "job.sql", "--class", "it's none", code=1))
+
+    def test_dlq_before_the_first_row(self):
+        self.write("early.sql", JOB.replace("'path' = 'rejected'", "'path' = 'none-yet'"))
+        for command in ("ls", "show"):
+            result = self.caudal("dlq", command, "early.sql")
+            self.assertEqual((result.stdout, result.stderr), ("", "no row has been kept aside yet: 'none-yet' is not there\n"))
+
+    def test_dlq_of_one_of_two_programs_that_share_the_table(self):
+        self.write("again.sql", JOB.replace("out.db", "again.db"))
+        self.caudal("run", "again.sql", "--state", "again")
+        self.assertEqual({row["query"] for row in self.rows("dlq", "ls", "job.sql")}, {"job/totals"})
+        self.assertEqual({row["query"] for row in self.rows("dlq", "show", "again.sql")}, {"again/totals"})
 
     def test_dlq_without_a_table(self):
         self.write("plain.sql", "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '1');"

@@ -271,7 +271,8 @@ void AddDlq(CLI::App& app, Action* action) {
   auto command = std::make_shared<DlqCommand>();
   list->add_option("program", command->program, "pipeline file or script")->required();
   show->add_option("program", command->program, "pipeline file or script")->required();
-  show->add_option("--class", command->error_class, "malformed, contract, expression, sink or late");
+  show->add_option("--class", command->error_class,
+                   "malformed, contract, expression, sink, late, out-of-order-file or file-changed");
   show->add_option("--limit", command->limit, "at most so many")->capture_default_str();
   list->callback([command, action] {
     *action = [command](Console& console) { return ListDeadLetters(*command, console); };

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
+#include "fs/file_system.h"
 #include "server/cli/console/script_runner.h"
 #include "server/program.h"
 
@@ -13,6 +15,41 @@ namespace {
 bool HasColumn(const Table& table, std::string_view name) {
   return std::any_of(table.columns.begin(), table.columns.end(),
                      [&](const TableColumn& column) { return column.name == name; });
+}
+
+// Of the rows that may be kept aside; docs/settings.md says what each means.
+constexpr std::string_view kClasses[] = {"malformed", "contract",          "expression",  "sink",
+                                         "late",      "out-of-order-file", "file-changed"};
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
+  return quoted + "'";
+}
+
+Status CheckClass(const std::string& error_class) {
+  if (error_class.empty() ||
+      std::find(std::begin(kClasses), std::end(kClasses), error_class) != std::end(kClasses))
+    return Status();
+  return Status::User(fmt::format("--class: '{}' is no class of rows that are kept aside", error_class))
+      .Hint(fmt::format("the classes are '{}'", fmt::join(kClasses, "', '")));
+}
+
+// Where the table keeps its rows, if that is not there because none was ever kept; else empty.
+Result<std::string> MissingStore(const Table& table) {
+  std::string path(table.option("path"));
+  constexpr std::string_view kSqlite = "jdbc:sqlite:", kFile = "file://";
+  if (table.option("url").starts_with(kSqlite)) path = table.option("url").substr(kSqlite.size());
+  if (path.starts_with(kFile)) path.erase(0, kFile.size());
+  if (path.empty()) return path;
+  ASSIGN_OR_RETURN(const bool exists, FileSystem::Local()->Exists(path));
+  return exists ? std::string() : path;
+}
+
+// Pipelines may share a table; empty for one that does not say whose its rows are.
+std::string OfProgram(const Table& table, const Program& program) {
+  if (!HasColumn(table, "query")) return "";
+  return fmt::format("POSITION({} IN `query`) = 1", Quoted(program.text().name + "/"));
 }
 
 // The dead-letter tables of the program's queries, each once.
@@ -52,7 +89,13 @@ int Show(const DlqCommand& command, Console& console, Make make) {
   const Result<std::vector<Table>> tables = FindTables(**program);
   if (!tables.ok()) return console.Fail(tables.status(), RefusalCode(tables.status()));
   for (const Table& table : *tables) {
-    const int code = Query(program->get(), make(table), console);
+    const Result<std::string> missing = MissingStore(table);
+    if (!missing.ok()) return console.Fail(missing.status(), RefusalCode(missing.status()));
+    if (!missing->empty()) {
+      console.Note(fmt::format("no row has been kept aside yet: '{}' is not there", *missing));
+      continue;
+    }
+    const int code = Query(program->get(), make(table, OfProgram(table, **program)), console);
     if (code != static_cast<int>(ExitCode::kOk)) return code;
   }
   return static_cast<int>(ExitCode::kOk);
@@ -61,24 +104,26 @@ int Show(const DlqCommand& command, Console& console, Make make) {
 }  // namespace
 
 int ListDeadLetters(const DlqCommand& command, Console& console) {
-  return Show(command, console, [](const Table& table) {
+  return Show(command, console, [](const Table& table, const std::string& ours) {
+    const std::string where = ours.empty() ? "" : " WHERE " + ours;
     std::string by;  // two queries may share a table
     for (const char* column : {"query", "error_class"}) {
       if (HasColumn(table, column)) by += (by.empty() ? "" : ", ") + fmt::format("`{}`", column);
     }
-    if (by.empty()) return fmt::format("SELECT COUNT(*) AS `rows` FROM `{}`", table.name);
-    return fmt::format("SELECT {0}, COUNT(*) AS `rows` FROM `{1}` GROUP BY {0} ORDER BY {0}", by, table.name);
+    if (by.empty()) return fmt::format("SELECT COUNT(*) AS `rows` FROM `{}`{}", table.name, where);
+    return fmt::format("SELECT {0}, COUNT(*) AS `rows` FROM `{1}`{2} GROUP BY {0} ORDER BY {0}", by,
+                       table.name, where);
   });
 }
 
 int ShowDeadLetters(const DlqCommand& command, Console& console) {
-  return Show(command, console, [&command](const Table& table) {
-    std::string where;
-    if (!command.error_class.empty()) {
-      std::string quoted;
-      for (const char c : command.error_class) quoted += c == '\'' ? std::string("''") : std::string(1, c);
-      where = fmt::format(" WHERE error_class = '{}'", quoted);
-    }
+  const Status known = CheckClass(command.error_class);
+  if (!known.ok()) return console.Fail(known, ExitCode::kUsage);
+  return Show(command, console, [&command](const Table& table, const std::string& ours) {
+    std::string where = ours.empty() ? "" : " WHERE " + ours;
+    if (!command.error_class.empty())
+      where +=
+          fmt::format("{}error_class = {}", where.empty() ? " WHERE " : " AND ", Quoted(command.error_class));
     return fmt::format("SELECT * FROM `{}`{} LIMIT {}", table.name, where, command.limit);
   });
 }
