@@ -29,6 +29,32 @@ std::vector<Entry> AllFunctions() {
   return entries;
 }
 
+// "- `name`: …" lines and columns, without the marks of a page.
+std::string Plain(std::string_view markdown) {
+  std::string plain;
+  for (const char c : markdown) {
+    if (c != '`') plain += c;
+    if (c == '\n') plain += "  ";
+  }
+  while (plain.ends_with(' ') || plain.ends_with('\n')) plain.pop_back();
+  return plain;
+}
+
+std::string TableFunctionText(const TableFunctionReference& function, bool json) {
+  if (json) {
+    return fmt::format(
+        "{{\"name\": {}, \"family\": \"table function\", \"call\": {}, \"doc\": {}, \"arguments\": {}, "
+        "\"output\": {}, "
+        "\"example\": {}}}\n",
+        JsonQuoted(function.name), JsonQuoted(function.call), JsonQuoted(function.doc),
+        JsonQuoted(Plain(function.arguments)), JsonQuoted(Plain(function.output)),
+        JsonQuoted(function.example));
+  }
+  return fmt::format("{} (table function)\n  {}\n  {}\n  {}\n  {}\n  {}\n", function.name, function.call,
+                     function.doc, Plain(function.arguments), Plain(function.output),
+                     Plain(function.example));
+}
+
 std::string Upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -55,7 +81,13 @@ int PrintFunctions(const FunctionsCommand& command, Console& console) {
             : fmt::format("{} ({})\n  {}\n  {} = {}\n", entry.name, entry.family, entry.doc, entry.example,
                           entry.result));
   }
-  if (entries.empty()) {
+  bool found = !entries.empty();
+  for (const TableFunctionReference& function : TableFunctions()) {
+    if (function.name.find(wanted) == std::string_view::npos) continue;
+    found = true;
+    console.Out(TableFunctionText(function, console.json));
+  }
+  if (!found) {
     return console.Fail(Status::User(fmt::format("no function's name contains '{}'", command.name)),
                         ExitCode::kUsage);
   }
