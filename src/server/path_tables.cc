@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -22,12 +23,13 @@ constexpr int kDeepestFolder = 8;
 struct QuotedName {
   std::string text;
   std::string before;  // the word in front of it, in upper case
+  std::string first;   // the word in front of that
 };
 
 // The names in backticks, without what stands in text literals and comments.
 std::vector<QuotedName> QuotedNames(std::string_view script) {
   std::vector<QuotedName> names;
-  std::string word;
+  std::string word, former;
   for (size_t at = 0; at < script.size();) {
     const unsigned char c = static_cast<unsigned char>(script[at]);
     if (script.substr(at, 2) == "--") {
@@ -37,17 +39,22 @@ std::vector<QuotedName> QuotedNames(std::string_view script) {
       at = end == std::string_view::npos ? script.size() : end + 2;
     } else if (c == '\'' || c == '`') {
       const size_t end = std::min(script.find(script[at], at + 1), script.size());
-      if (c == '`') names.push_back({std::string(script.substr(at + 1, end - at - 1)), word});
+      if (c == '`') names.push_back({std::string(script.substr(at + 1, end - at - 1)), word, former});
       word.clear();
+      former.clear();
       at = end + 1;
     } else if (std::isalnum(c) || c == '_') {
-      for (word.clear(); at < script.size(); ++at) {
+      former = std::exchange(word, {});
+      for (; at < script.size(); ++at) {
         const unsigned char next = static_cast<unsigned char>(script[at]);
         if (!std::isalnum(next) && next != '_') break;
         word.push_back(static_cast<char>(std::toupper(next)));
       }
     } else {
-      if (!std::isspace(c)) word.clear();
+      if (!std::isspace(c)) {
+        word.clear();
+        former.clear();
+      }
       ++at;
     }
   }
@@ -122,25 +129,61 @@ Type Widen(const Type& a, const Type& b) {
   return whole(a) && whole(b) ? Type::Decimal(20, 0) : Type(TypeId::kDouble);
 }
 
-// Widens `schema` by the fields of the file's first records.
-Status InferJson(FileSystem* files, const std::string& path, Schema* schema) {
+// What the records of a folder say of their fields, and where they were first seen.
+class JsonFields {
+ public:
+  JsonFields(Schema* schema, std::vector<MixedColumn>* mixed) : schema_(schema), mixed_(mixed) {}
+
+  void Add(const std::string& name, const Json& value, const std::string& place) {
+    const Type type = TypeOf(value);
+    const std::optional<int> known = schema_->Find(name);
+    if (!known) {
+      schema_->fields.push_back({name, type});
+      if (!value.is_null()) first_[name] = {place, Shown(value)};
+      return;
+    }
+    Type& is = schema_->fields[static_cast<size_t>(*known)].type;
+    const Type wide = Widen(is, type);
+    const Type text = Type::String(), unknown(TypeId::kNull);
+    const bool disagrees = wide == text && is != type && is != unknown && type != unknown;
+    if (is.id() == TypeId::kNull && !value.is_null()) first_[name] = {place, Shown(value)};
+    is = wide;
+    if (mixed_ == nullptr || !disagrees || !told_.insert(name).second) return;
+    const auto& [where, what] = first_[name];
+    mixed_->push_back({name, fmt::format("{} holds {} and {} holds {}", place, Shown(value), where, what)});
+  }
+
+ private:
+  static std::string Shown(const Json& value) {
+    constexpr size_t kMost = 40;
+    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    size_t end = std::min(text.size(), kMost);
+    while (end < text.size() && (text[end] & 0xc0) == 0x80) --end;  // whole code points
+    return end == text.size() ? text : text.substr(0, end) + "…";
+  }
+
+  Schema* schema_;
+  std::vector<MixedColumn>* mixed_;
+  std::map<std::string, std::pair<std::string, std::string>> first_;  // place and value
+  std::set<std::string> told_;
+};
+
+// Widens the fields by those of the file's first records.
+Status InferJson(FileSystem* files, const std::string& path, JsonFields* fields) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file, files->Open(path));
   const bool whole = file->size() <= kSampleBytes;
   ASSIGN_OR_RETURN(const MutableBufferPtr sample, file->Read(0, std::min(file->size(), kSampleBytes)));
   std::vector<std::string_view> records;
   RecordFraming(RecordFraming::Kind::kJson).Split(sample->view(), whole, &records);
+  int64_t line = 1;
+  const char* counted = sample->view().data();
   for (const std::string_view record : records) {
+    line += std::count(counted, record.data(), '\n');
+    counted = record.data();
     const Json json = Json::parse(record, nullptr, false);
     if (!json.is_object()) continue;  // reading says what is wrong with it
-    for (const auto& [name, value] : json.items()) {
-      const std::optional<int> known = schema->Find(name);
-      if (!known) {
-        schema->fields.push_back({name, TypeOf(value)});
-      } else {
-        Type& type = schema->fields[static_cast<size_t>(*known)].type;
-        type = Widen(type, TypeOf(value));
-      }
-    }
+    const std::string place = fmt::format("line {} of '{}'", line, path);
+    for (const auto& [name, value] : json.items()) fields->Add(name, value, place);
   }
   return Status();
 }
@@ -165,13 +208,16 @@ Status InferParquet(FileSystem* files, const std::string& path, Schema* schema) 
   return Status();
 }
 
-Status InferSchema(FileSystem* files, const FoundFiles& found, std::string_view format, Schema* schema) {
+Status InferSchema(FileSystem* files, const FoundFiles& found, std::string_view format, Schema* schema,
+                   std::vector<MixedColumn>* mixed) {
+  JsonFields fields(schema, mixed);
   for (const std::string& path : found.paths) {
     if (FormatOf(path) != format) {
       return Status::User(fmt::format("'{}' and '{}' are of different formats", found.paths[0], path))
           .Hint("name the files, or a folder that holds one format");
     }
-    RETURN_IF_ERROR(format == "parquet" ? InferParquet(files, path, schema) : InferJson(files, path, schema));
+    RETURN_IF_ERROR(format == "parquet" ? InferParquet(files, path, schema)
+                                        : InferJson(files, path, &fields));
   }
   for (Field& field : schema->fields) {
     if (field.type.id() == TypeId::kNull) field.type = Type::String();
@@ -184,7 +230,8 @@ Status InferSchema(FileSystem* files, const FoundFiles& found, std::string_view 
                           : fmt::format("'{}' holds no JSON object to take columns from", found.paths[0]));
 }
 
-Status AddPathTable(const std::string& path, FileSystem* files, Catalog* catalog) {
+Status AddPathTable(const std::string& path, FileSystem* files, Catalog* catalog,
+                    std::vector<MixedColumn>* mixed) {
   ASSIGN_OR_RETURN(const FileInfo info, files->Stat(path));
   FoundFiles found;
   if (info.is_directory) {
@@ -199,7 +246,7 @@ Status AddPathTable(const std::string& path, FileSystem* files, Catalog* catalog
   const std::string_view format = FormatOf(found.paths[0]);
   if (format.empty()) return RefuseFormat(path);
   Schema schema;
-  RETURN_IF_ERROR(InferSchema(files, found, format, &schema));
+  RETURN_IF_ERROR(InferSchema(files, found, format, &schema, mixed));
   Table table;
   table.name = path;
   table.options = {{"connector", "filesystem"}, {"path", path}, {"format", std::string(format)}};
@@ -214,28 +261,58 @@ Status AddPathTable(const std::string& path, FileSystem* files, Catalog* catalog
 
 }  // namespace
 
-Status AddPathTables(std::string_view script, FileSystem* files, Catalog* catalog) {
+Status AddPathTables(std::string_view script, FileSystem* files, Catalog* catalog,
+                     std::vector<MixedColumn>* mixed) {
   const std::vector<QuotedName> names = QuotedNames(script);
   std::set<std::string> made;
   for (const QuotedName& name : names) {
-    if (name.before == "TABLE" || name.before == "VIEW" || name.before == "EXISTS") made.insert(name.text);
+    const bool table =
+        name.before == "TABLE" && !name.first.empty();  // CREATE TABLE, no argument of a function
+    if (table || name.before == "VIEW" || name.before == "EXISTS") made.insert(name.text);
   }
   for (const QuotedName& name : names) {
     const std::string& path = name.text;
-    const bool is_read = name.before == "FROM" || name.before == "JOIN";
+    const bool is_read = name.before == "FROM" || name.before == "JOIN" || name.before == "TABLE";
     const bool looks_like_path = path.find('/') != std::string::npos || !FormatOf(path).empty();
     // Elsewhere a quoted name is mostly a column, which a folder may be named like.
     if (!is_read && !looks_like_path) continue;
     if (made.contains(path) || catalog->FindTable(path) != nullptr || catalog->FindView(path) != nullptr)
       continue;
+    if (name.before == "INTO" && looks_like_path) {
+      return Status::User(fmt::format("'{}' cannot be written by its path", path))
+          .Hint(fmt::format("declare it: CREATE TABLE t (…) WITH ('connector' = 'filesystem', 'path' = '{}', "
+                            "'format' = 'json')",
+                            path.substr(0, path.find_last_of('/'))));
+    }
     ASSIGN_OR_RETURN(const bool exists, files->Exists(path));
     if (exists) {
-      RETURN_IF_ERROR(AddPathTable(path, files, catalog));
+      RETURN_IF_ERROR(AddPathTable(path, files, catalog, mixed));
     } else if (is_read && looks_like_path) {
-      return Status::User(fmt::format("there is no file or folder '{}'", path));
+      const bool is_pattern = path.find_first_of("*?") != std::string::npos;
+      return Status::User(fmt::format("there is no file or folder '{}'", path))
+          .Hint(is_pattern ? "a pattern is not read by path: name the folder that holds the files"
+                           : "a path counts from the folder that the command runs in");
     }
   }
   return Status();
+}
+
+Status ExplainTypes(Status status, const std::vector<MixedColumn>& mixed) {
+  if (status.ok() || status.domain() != Domain::kUser || status.message().find("STRING") == std::string::npos)
+    return status;
+  for (const MixedColumn& column : mixed) {
+    const bool named =
+        std::any_of(status.frames().begin(), status.frames().end(),
+                    [&](const std::string& frame) { return frame.find(column.name) != std::string::npos; });
+    if (!named) continue;
+    Status explained = Status::User(status.message());
+    for (const std::string& frame : status.frames()) explained = std::move(explained).At(frame);
+    return std::move(explained).Hint(
+        fmt::format("'{0}' is STRING because {1}: write TRY_CAST(`{0}` AS DOUBLE), or "
+                    "declare the table",
+                    column.name, column.why));
+  }
+  return status;
 }
 
 }  // namespace caudal

@@ -7,7 +7,9 @@
 // become partition columns of type STRING.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/catalog.h"
 #include "base/status.h"
@@ -15,7 +17,17 @@
 
 namespace caudal {
 
-// Declares the paths that the script quotes with backticks.
-Status AddPathTables(std::string_view script, FileSystem* files, Catalog* catalog);
+// A column that is text because its records do not agree.
+struct MixedColumn {
+  std::string name;
+  std::string why;  // "line 3 of 'in/a.ndjson' holds "abc" and line 1 holds 2.5"
+};
+
+// Declares the paths that the script quotes with backticks. `mixed`, unless null: gets such columns.
+Status AddPathTables(std::string_view script, FileSystem* files, Catalog* catalog,
+                     std::vector<MixedColumn>* mixed = nullptr);
+
+// An error about a type that such a column does not have gets the hint that says where the type comes from.
+Status ExplainTypes(Status status, const std::vector<MixedColumn>& mixed);
 
 }  // namespace caudal

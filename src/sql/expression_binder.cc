@@ -231,9 +231,11 @@ Result<Expr> ExpressionBinder::UnknownColumn(const Name& name) const {
 
 Result<Expr> ExpressionBinder::AccessField(Expr row, const Name& field) {
   if (row.type.id() != TypeId::kRow) {
-    return ErrorAt(
+    Status status = ErrorAt(
         source_, field.range,
         fmt::format("'{}' cannot be taken from {}, which is no ROW", field.text, row.type.ToString()));
+    if (row.type.id() != TypeId::kString) return status;
+    return std::move(status).Hint(fmt::format("of a text that is JSON: JSON_VALUE(…, '$.{}')", field.text));
   }
   std::vector<std::string> names;
   for (const Field& child : row.type.children()) names.push_back(child.name);

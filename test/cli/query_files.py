@@ -57,6 +57,26 @@ class QueryFiles(CliCase):
         self.write("x.json.gz", "\x1f")
         self.assertIn("format '.gz' is not known", self.refused("sql", "SELECT * FROM `./x.json.gz`", code=3))
 
+    def test_the_type_of_a_column_that_does_not_agree_is_explained(self):
+        self.write("in/a.ndjson", '{"id": 1, "amount": 2.5}\n{"id": 2}\n{"id": 3, "amount": "abc"}\n')
+        message = self.refused("sql", "SELECT SUM(amount) FROM `in/a.ndjson`", code=3)
+        self.assertIn("hint: 'amount' is STRING because line 3 of 'in/a.ndjson' holds \"abc\" and line 1 of 'in/a.ndjson' holds 2.5", message)
+        self.assertEqual(self.rows("sql", "SELECT SUM(TRY_CAST(amount AS DOUBLE)) AS total FROM `in/a.ndjson`"), [{"total": 2.5}])
+
+    def test_a_row_that_does_not_parse_is_left_out_as_the_hint_says(self):
+        self.write("in/a.ndjson", '{"id": 1}\nno json\n{"id": 3}\n')
+        message = self.refused("sql", "SELECT COUNT(*) AS n FROM `in/a.ndjson`", code=2)
+        self.assertIn("hint: write `in/a.ndjson` /*+ OPTIONS('caudal.errors' = 'skip') */", message)
+        self.assertEqual(self.rows("sql", "SELECT COUNT(*) AS n FROM `in/a.ndjson` /*+ OPTIONS('caudal.errors' = 'skip') */"), [{"n": 2}])
+
+    def test_what_a_path_cannot_stand_for_says_what_can(self):
+        self.write("in/a.ndjson", NDJSON)
+        for sql, said in (("INSERT INTO `out/b.ndjson` SELECT 1", "'path' = 'out'"),
+                          ("SELECT * FROM `in/*.ndjson`", "name the folder"),
+                          ("SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE `in/a.ndjson`, DESCRIPTOR(name), INTERVAL '1' MINUTE)) "
+                           "GROUP BY window_start, window_end", "needs a time attribute, and 'name' is none")):
+            self.assertIn(said, self.refused("sql", sql, code=3))
+
     def test_script_file_and_standard_input(self):
         script = "SET 'table.local-time-zone' = 'UTC';\nSELECT 1 + 1 AS two;\nSELECT 'a' AS a;\n"
         self.write("job.sql", script)

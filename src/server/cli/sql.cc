@@ -65,11 +65,15 @@ int RunSql(const SqlCommand& command, Console& console) {
   if (!script.ok()) return console.Fail(script.status(), RefusalCode(script.status()));
   Catalog catalog(UserConnectors());
   Status status = command.ops.empty() ? Status() : AddOpsTables(command.ops, &catalog);
-  if (status.ok()) status = AddPathTables(*script, FileSystem::Local(), &catalog);
+  std::vector<MixedColumn> mixed;
+  if (status.ok()) status = AddPathTables(*script, FileSystem::Local(), &catalog, &mixed);
   if (!status.ok()) return console.Fail(status, RefusalCode(status));
   sql::Session session(&catalog);
   const Result<std::vector<sql::Outcome>> outcomes = session.Execute(*script);
-  if (!outcomes.ok()) return console.Fail(outcomes.status(), RefusalCode(outcomes.status()));
+  if (!outcomes.ok()) {
+    const Status explained = ExplainTypes(outcomes.status(), mixed);
+    return console.Fail(explained, RefusalCode(explained));
+  }
   CatchInterrupt();
   ScriptRunner runner(&console, std::move(ends));
   for (const sql::Outcome& outcome : *outcomes) {
