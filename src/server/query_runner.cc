@@ -10,14 +10,19 @@ constexpr RestartPolicy::Limits kLimits = {5, 200, 30'000};
 }  // namespace
 
 QueryRunner::QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log)
-    : plan_(std::move(plan)), options_(std::move(options)), env_(env), log_(log), policy_(kLimits) {}
+    : plan_(std::move(plan)),
+      options_(std::move(options)),
+      name_(options_.pipeline + "/" + plan_.query),
+      env_(env),
+      log_(log),
+      policy_(kLimits) {}
 
 Status QueryRunner::Start() {
   ASSIGN_OR_RETURN(job_, Job::Start(plan_, options_));
-  log_->Write(fmt::format("event=started query={} generation={}", plan_.query, job_->generation()));
+  log_->Write(fmt::format("event=started query={} generation={}", name_, job_->generation()));
   for (const std::string& warning : job_->warnings()) {
-    warnings_.push_back(fmt::format("query '{}': {}", plan_.query, warning));
-    log_->Write(fmt::format("event=warning query={} text={}", plan_.query, RunLog::Quoted(warning)));
+    warnings_.push_back(fmt::format("query '{}': {}", name_, warning));
+    log_->Write(fmt::format("event=warning query={} text={}", name_, RunLog::Quoted(warning)));
   }
   return Status();
 }
@@ -71,20 +76,19 @@ void QueryRunner::LogCommit() {
     }
   }
   log_->Write(fmt::format(
-      "event=commit query={} generation={} epoch={} late={} duplicate={} dead={} state={}", plan_.query,
+      "event=commit query={} generation={} epoch={} late={} duplicate={} dead={} state={}", name_,
       checkpoints.last.generation, checkpoints.last.number, late, duplicate, dead, RunLog::Quoted(state)));
 }
 
 void QueryRunner::SetTrouble(Status trouble) {
   const int64_t now = env_->SteadyNanos();
   if (trouble.ok() && !trouble_.ok()) {
-    log_->Write(fmt::format("event=recovered query={} after_ms={}", plan_.query,
-                            (now - trouble_since_nanos_) / 1'000'000));
+    log_->Write(
+        fmt::format("event=recovered query={} after_ms={}", name_, (now - trouble_since_nanos_) / 1'000'000));
   }
   if (!trouble.ok() && trouble_.ok()) trouble_since_nanos_ = now;
   if (!trouble.ok() && (trouble_.ok() || trouble.message() != trouble_.message())) {
-    log_->Write(
-        fmt::format("event=stalled query={} error={}", plan_.query, RunLog::Quoted(trouble.ToString())));
+    log_->Write(fmt::format("event=stalled query={} error={}", name_, RunLog::Quoted(trouble.ToString())));
   }
   trouble_ = std::move(trouble);
 }
@@ -92,15 +96,15 @@ void QueryRunner::SetTrouble(Status trouble) {
 // Once, however often the query is started again.
 void QueryRunner::Warn(const std::string& warning) {
   if (!logged_warnings_.insert(warning).second) return;
-  warnings_.push_back(fmt::format("query '{}': {}", plan_.query, warning));
-  log_->Write(fmt::format("event=warning query={} text={}", plan_.query, RunLog::Quoted(warning)));
+  warnings_.push_back(fmt::format("query '{}': {}", name_, warning));
+  log_->Write(fmt::format("event=warning query={} text={}", name_, RunLog::Quoted(warning)));
 }
 
 // What an error means for the query.
 void QueryRunner::OnEnd() {
   const std::optional<int64_t> pause = policy_.AfterEnd(status_);
   if (!status_.ok()) {
-    log_->Write(fmt::format("event=failed query={} domain={} attempt={} error={}", plan_.query,
+    log_->Write(fmt::format("event=failed query={} domain={} attempt={} error={}", name_,
                             DomainName(status_.domain()), policy_.failures(),
                             RunLog::Quoted(status_.ToString())));
     if (!pause || stopping_) return End(status_);
@@ -112,7 +116,7 @@ void QueryRunner::OnEnd() {
 void QueryRunner::End(Status status) {
   status_ = std::move(status);
   ended_ = true;
-  log_->Write(fmt::format("event=ended query={} ok={}", plan_.query, status_.ok()));
+  log_->Write(fmt::format("event=ended query={} ok={}", name_, status_.ok()));
 }
 
 void QueryRunner::Stop(Job::StopKind kind) {

@@ -52,6 +52,7 @@ class QueryRunner {
 
   Plan plan_;
   JobOptions options_;
+  std::string name_;  // pipeline/query, as everywhere
   Env* env_;
   RunLog* log_;
   std::unique_ptr<Job> job_;

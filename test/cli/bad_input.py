@@ -435,7 +435,7 @@ class BadInput(unittest.TestCase):
         self.feed({"id": 1, "amount": 1})
         self.job(source=WATCH, more=counted.format(key="amount"))
         process = self.start("run", "job.sql", "--state", "state")
-        self.wait_for(lambda: "query=counts generation=1 epoch=" in self.log(), "a commit")
+        self.wait_for(lambda: "query=job/counts generation=1 epoch=" in self.log(), "a commit")
         self.expect(self.caudal("stop", "--state", "state"), 0)
         process.wait(timeout=20)
         self.job(source=WATCH, more=counted.format(key="amount + 1"))
@@ -472,7 +472,7 @@ class BadInput(unittest.TestCase):
         (self.folder / "job.sql").write_text(job.format(**old))
         process = self.start("run", "job.sql", "--state", "state")
         for query in ("counts", "copies", "windows"):
-            self.wait_for(lambda: f"query={query} generation=1 epoch=" in self.log(), "a commit")
+            self.wait_for(lambda: f"query=job/{query} generation=1 epoch=" in self.log(), "a commit")
         self.expect(self.caudal("stop", "--state", "state"), 0)
         process.wait(timeout=20)
 

@@ -63,6 +63,10 @@ class Usage(CliCase):
             self.assertTrue(fault["error"]["message"])
             self.assertEqual(result.stdout, "")
 
+    def test_faults_as_json_have_the_place_as_numbers(self):
+        error = json.loads(self.caudal("sql", "SELECT 1;\n  SELEC", "--json", code=3).stderr)["error"]
+        self.assertEqual((error["line"], error["column"], error["at"]), (2, 3, ["line 2, column 3"]))
+
     def test_version(self):
         self.assertRegex(self.caudal("version").stdout, r"^caudal \d+\.\d+\.\d+\n$")
         self.assertRegex(self.rows("version")[0]["caudal"], r"^\d+\.\d+\.\d+$")
@@ -149,6 +153,10 @@ INSERT INTO gone SELECT n FROM numbers;
         self.assertIn("UPPER", self.caudal("functions", "upper").stdout)
         self.assertGreaterEqual(len(self.rows("functions")), 60)
         self.refused("functions", "no_such_function", code=1)
+        said = self.caudal("functions", "deduplicate").stdout
+        for text in ("DEDUPLICATE (table function)", "on_time => DESCRIPTOR(ts)", "retain: an INTERVAL", "rowtime, the only time attribute"):
+            self.assertIn(text, said)
+        self.assertEqual([row["name"] for row in self.rows("functions", "TUMBLE")], ["TUMBLE"])
 
     def test_generate_tells_what_must_come_out(self):
         said = self.rows("generate", "neobank", "--events", "2k", "--seed", "7", "--out", "in", "--expected", "expected.json")

@@ -10,6 +10,30 @@
 #include "base/secret.h"
 
 namespace caudal {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// For programs: where in the SQL it is as numbers, each frame on one line.
+Json ErrorJson(const Status& status) {
+  Json error = {{"domain", DomainName(status.domain())}, {"message", status.message()}};
+  Json at = Json::array();
+  for (const std::string& frame : status.frames()) {
+    const std::string first = frame.substr(0, frame.find('\n'));
+    at.push_back(first);
+    int line = 0, column = 0;
+    const size_t place = first.rfind("line ");
+    if (error.contains("line") || place == std::string::npos) continue;
+    if (std::sscanf(first.c_str() + place, "line %d, column %d", &line, &column) != 2) continue;
+    error["line"] = line;
+    error["column"] = column;
+  }
+  error["at"] = std::move(at);
+  error["hint"] = status.hint();
+  return error;
+}
+
+}  // namespace
 
 Console::Console(std::FILE* out, std::FILE* err)
     : out_(out),
@@ -49,13 +73,8 @@ int Console::Fail(const Status& status, ExitCode code) {
   ClearProgress();
   std::string text = status.ToString();
   if (json) {
-    text = nlohmann::json{{"error",
-                           {{"domain", DomainName(status.domain())},
-                            {"message", status.message()},
-                            {"at", status.frames()},
-                            {"hint", status.hint()}}},
-                          {"exit", static_cast<int>(code)}}
-               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    text = nlohmann::json{{"error", ErrorJson(status)}, {"exit", static_cast<int>(code)}}.dump(
+        -1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
   std::fprintf(err_, "%s\n", Secrets::Redact(std::move(text)).c_str());
   return static_cast<int>(code);
