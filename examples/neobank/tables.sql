@@ -9,6 +9,7 @@ SET 'caudal.max-rows-per-epoch' = '5000000';
 CREATE TABLE dead_letters (
   query STRING,
   source STRING,
+  file STRING,
   split INT,
   `offset` BIGINT,
   `raw` BYTES,
