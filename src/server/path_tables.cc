@@ -272,8 +272,9 @@ Status AddPathTables(std::string_view script, FileSystem* files, Catalog* catalo
   }
   for (const QuotedName& name : names) {
     const std::string& path = name.text;
-    const bool is_read = name.before == "FROM" || name.before == "JOIN" || name.before == "TABLE";
     const bool looks_like_path = path.find('/') != std::string::npos || !FormatOf(path).empty();
+    const bool is_read =
+        name.before == "FROM" || name.before == "JOIN" || (name.before == "TABLE" && looks_like_path);
     // Elsewhere a quoted name is mostly a column, which a folder may be named like.
     if (!is_read && !looks_like_path) continue;
     if (made.contains(path) || catalog->FindTable(path) != nullptr || catalog->FindView(path) != nullptr)
