@@ -165,8 +165,8 @@ class BadInput(unittest.TestCase):
         script = (self.folder / "job.sql").read_text()
         (self.folder / "job.sql").write_text(script.replace("'path' = 'in'", "'path' = 'nowhere'"))
         self.expect(self.caudal("run", "job.sql", "--state", "state"), 3, "error[user]", "no file or folder 'nowhere'", "'events'", "hint:")
-        (self.folder / "job.sql").write_text(script.replace("sqlite:out.db", "sqlite:nowhere/out.db"))
-        self.expect(self.caudal("run", "job.sql", "--state", "state"), 3, "error[external]", "'nowhere/out.db'", "sink 'out_rows'", "hint:")
+        (self.folder / "job.sql").write_text(script.replace("sqlite:out.db", "sqlite:/proc/nowhere/out.db"))
+        self.expect(self.caudal("run", "job.sql", "--state", "state"), 3, "error[external]", "'/proc/nowhere/out.db'", "sink 'out_rows'", "hint:")
         (self.folder / "out.db").write_bytes(b"this is no database" * 100)
         (self.folder / "job.sql").write_text(script)
         self.expect(self.caudal("run", "job.sql", "--state", "state"), 2, "error[data]", "'out.db'", "not a database", "hint:")
@@ -418,7 +418,7 @@ class BadInput(unittest.TestCase):
         shutil.copy(theirs, mine.with_name(f"manifest-{generation}-{number + 1}"))
         self.feed({"id": 9, "amount": 9}, name="b.ndjson")
         result = self.caudal("run", "job.sql", "--state", "state", "--until-idle", "500 ms")
-        self.expect(result, 0, "run: warning: query 'out_rows'", "was copied from another checkpoint folder")
+        self.expect(result, 0, "run: warning: query 'job/out_rows'", "was copied from another checkpoint folder")
         self.assertEqual([row[0] for row in self.rows()], [0, 1, 2, 9])
 
     def test_foreign_checkpoint(self):

@@ -109,7 +109,7 @@ class Observe(CliCase):
         self.assertEqual(self.rows("ops", "query", "SELECT fate, `rows` FROM ops.fates", "--state", "state"), [{"fate": "published", "rows": 100}])
         progress = self.rows("ops", "query", "SELECT * FROM ops.streaming_progress", "--state", "state")
         self.assertEqual(list(progress[0])[:7], ["query_id", "batch_id", "observed_at", "input_rps", "processed_rps", "progress_json", "sink"])
-        self.assertEqual({row["sink"] for row in progress}, {"copy"})
+        self.assertEqual({row["sink"] for row in progress}, {"copy/sink/1"})
         self.assertEqual(sum(row["rows_read"] for row in progress), 100)
         self.assertEqual({row["rows_unaccounted"] for row in progress}, {0})
         self.assertEqual(json.loads(progress[0]["progress_json"])["batchId"], progress[0]["batch_id"])
