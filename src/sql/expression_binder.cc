@@ -234,7 +234,7 @@ Result<Expr> ExpressionBinder::AccessField(Expr row, const Name& field) {
     Status status = ErrorAt(
         source_, field.range,
         fmt::format("'{}' cannot be taken from {}, which is no ROW", field.text, row.type.ToString()));
-    if (row.type.id() != TypeId::kString) return status;
+    if (!row.type.is_string()) return status;
     return std::move(status).Hint(fmt::format("of a text that is JSON: JSON_VALUE(…, '$.{}')", field.text));
   }
   std::vector<std::string> names;
