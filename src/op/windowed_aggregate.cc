@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kStepNanos = 10'000'000;
 constexpr int64_t kDropsAStep = 20'000;
+constexpr size_t kFiresALook = 32;  // keys between two looks at the clock
 
 }  // namespace
 
@@ -163,6 +164,7 @@ void WindowedAggregate::StartFiring(int64_t end) {
     listed += static_cast<int64_t>(panes_->slice_panes(slice).size());
   }
   firing_walks_ = listed >= panes_->key_count();
+  walked_ = false;
   if (firing_walks_) return;
   for (int64_t from = windows_->FirstSlice(end); panes_->NextSlice(from, &slice) && slice < end;
        from = slice + 1) {
@@ -173,13 +175,12 @@ void WindowedAggregate::StartFiring(int64_t end) {
   firing_.erase(std::unique(firing_.begin(), firing_.end()), firing_.end());
 }
 
-bool WindowedAggregate::FireSome(Output& out) {
+bool WindowedAggregate::FireSome(int64_t deadline, Output& out) {
   const size_t batch = static_cast<size_t>(WindowEmitter::kBatch);
-  bool done = true;
-  if (firing_walks_) {
+  if (firing_walks_ && !walked_ && firing_at_ == firing_.size()) {
     firing_.clear();
     firing_at_ = 0;
-    done = panes_->Walk(&cursor_, [&](KeyEntry* entry) {
+    walked_ = panes_->Walk(&cursor_, [&](KeyEntry* entry) {
       if (firing_.size() == batch) return false;
       firing_.push_back(entry);
       return true;
@@ -187,7 +188,10 @@ bool WindowedAggregate::FireSome(Output& out) {
   }
   const size_t end = std::min(firing_.size(), firing_at_ + batch);
   constexpr size_t kAhead = 6;
-  for (; firing_at_ < end; ++firing_at_) {
+  for (const size_t first = firing_at_; firing_at_ < end; ++firing_at_) {
+    // Once in a window's length the merged panes of all keys are made anew: 45 µs a key instead of 2.
+    const size_t fired = firing_at_ - first;
+    if (fired > 0 && fired % kFiresALook == 0 && env_->SteadyNanos() > deadline) break;
     // What hangs from a key is fetched in three steps, each from what the one before has brought.
     if (firing_at_ + 3 * kAhead < end) __builtin_prefetch(firing_[firing_at_ + 3 * kAhead]);
     if (firing_at_ + 2 * kAhead < end) Panes::Prefetch(*firing_[firing_at_ + 2 * kAhead]);
@@ -195,7 +199,7 @@ bool WindowedAggregate::FireSome(Output& out) {
     emitter_->Add(*panes_, firing_[firing_at_], firing_end_);
   }
   emitter_->FlushClosing(watermark_.event, out);
-  return done && firing_at_ == firing_.size();
+  return (walked_ || !firing_walks_) && firing_at_ == firing_.size();
 }
 
 bool WindowedAggregate::FireEarly(Output& out) {
@@ -245,7 +249,7 @@ Progress WindowedAggregate::Continue(Output& out) {
         break;
       }
       case Phase::kFire:
-        if (FireSome(out)) {
+        if (FireSome(start + kStepNanos, out)) {
           fired_end_ = firing_end_;
           phase_ = Phase::kDrop;
         }

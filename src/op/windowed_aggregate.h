@@ -47,8 +47,8 @@ class WindowedAggregate : public Operator {
   bool FirstOpenWindow(int64_t slice, int64_t clock, int64_t* from_end);
   bool NextWindow(int64_t* end) const;
   void StartFiring(int64_t end);
-  // Fires up to a chunk of keys; true when the window is done.
-  bool FireSome(Output& out);
+  // Fires up to a chunk of keys, fewer at a time past `deadline`; true when the window is done.
+  bool FireSome(int64_t deadline, Output& out);
   bool FireEarly(Output& out);
   // Whether processing time passes a multiple of the delay with this watermark.
   bool EarlyFireDue() const;
@@ -74,7 +74,8 @@ class WindowedAggregate : public Operator {
   int64_t firing_end_ = 0;
   std::vector<KeyEntry*> firing_;  // the window's keys, if they were listed …
   size_t firing_at_ = 0;
-  bool firing_walks_ = false;  // … else the whole table is walked
+  bool firing_walks_ = false;  // … else the whole table is walked, a part after the other
+  bool walked_ = false;        // to its end
   Panes::Cursor cursor_;
   std::vector<Panes::Touched> early_;
   size_t early_at_ = 0;

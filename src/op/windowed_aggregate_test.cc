@@ -194,6 +194,24 @@ TEST(WindowedAggregate, FiringStopsWhenTheOutputIsFull) {
   EXPECT_GE(op->resumes(), 4);
 }
 
+// Whether all keys of the table are fired or some of them, listed.
+TEST(WindowedAggregate, FiringStopsWhenItTakesLong) {
+  for (const int others : {0, 3000}) {
+    auto op = Make({});
+    std::string rows;
+    for (int i = 0; i < 1000; ++i) rows += "k" + std::to_string(i) + " | 1 | 00:00:10 | 0\n";
+    op->Rows(rows);
+    rows.clear();
+    for (int i = 0; i < others; ++i) rows += "o" + std::to_string(i) + " | 1 | 00:01:10 | 0\n";
+    if (others > 0) op->Rows(rows);
+    op->env().tick_micros = 1000;  // 32 keys take a millisecond
+    op->OnWatermark(60'000);
+    EXPECT_EQ(op->out().rows, 1000);
+    EXPECT_GE(op->resumes(), 2);
+    EXPECT_EQ(op->StateRows(), others);
+  }
+}
+
 // Long windows over many slices, so that merged panes are kept, advanced, rebuilt and dropped.
 TEST(WindowedAggregate, LongWindowsAgreeWithAModel) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {

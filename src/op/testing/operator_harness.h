@@ -43,6 +43,16 @@ class TextOutput : public Output {
   int full_after = 0;
 };
 
+// A clock that each look at it moves on, as if the work in between had taken that long.
+class TickingEnv : public ManualEnv {
+ public:
+  int64_t SteadyNanos() override {
+    Advance(tick_micros);
+    return ManualEnv::SteadyNanos();
+  }
+  int64_t tick_micros = 0;
+};
+
 class OperatorHarness {
  public:
   OperatorHarness(std::unique_ptr<Operator> op, Schema input, EvaluatorOptions evaluator = {},
@@ -96,6 +106,7 @@ class OperatorHarness {
 
   Operator& op() { return *op_; }
   TextOutput& out() { return out_; }
+  TickingEnv& env() { return env_; }
   FateCounters& fates() { return fates_; }
   MemoryBudget& budget() { return budget_; }
   const Watermark& watermark() const { return watermark_; }
@@ -122,7 +133,7 @@ class OperatorHarness {
   }
 
   Schema input_;
-  ManualEnv env_;
+  TickingEnv env_;
   MemoryBudget budget_{"test", 0};
   FateCounters fates_;
   TextOutput out_;
