@@ -259,6 +259,26 @@ Status AddPathTable(const std::string& path, FileSystem* files, Catalog* catalog
   return catalog->AddTable(std::move(table));
 }
 
+// What the carets under a line of SQL stand below.
+std::string_view MarkedText(std::string_view frame) {
+  const size_t last = frame.rfind('\n');
+  if (last == std::string_view::npos || last == 0) return {};
+  const size_t line = frame.rfind('\n', last - 1) + 1;
+  const std::string_view carets = frame.substr(last + 1), sql = frame.substr(line, last - line);
+  const size_t first = std::min(carets.find('^'), sql.size());
+  return sql.substr(first, static_cast<size_t>(std::count(carets.begin(), carets.end(), '^')));
+}
+
+bool HasWord(std::string_view text, std::string_view word) {
+  const auto is_part = [&](size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
+  };
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    if (!(at > 0 && is_part(at - 1)) && !is_part(at + word.size())) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Status AddPathTables(std::string_view script, FileSystem* files, Catalog* catalog,
@@ -304,7 +324,7 @@ Status ExplainTypes(Status status, const std::vector<MixedColumn>& mixed) {
   for (const MixedColumn& column : mixed) {
     const bool named =
         std::any_of(status.frames().begin(), status.frames().end(),
-                    [&](const std::string& frame) { return frame.find(column.name) != std::string::npos; });
+                    [&](const std::string& frame) { return HasWord(MarkedText(frame), column.name); });
     if (!named) continue;
     Status explained = Status::User(status.message());
     for (const std::string& frame : status.frames()) explained = std::move(explained).At(frame);

@@ -61,6 +61,7 @@ class QueryFiles(CliCase):
         self.write("in/a.ndjson", '{"id": 1, "amount": 2.5}\n{"id": 2}\n{"id": 3, "amount": "abc"}\n')
         message = self.refused("sql", "SELECT SUM(amount) FROM `in/a.ndjson`", code=3)
         self.assertIn("hint: 'amount' is STRING because line 3 of 'in/a.ndjson' holds \"abc\" and line 1 of 'in/a.ndjson' holds 2.5", message)
+        self.assertIn("write a CAST", self.refused("sql", "SELECT amount, 'mount' + id FROM `in/a.ndjson`", code=3))
         self.assertEqual(self.rows("sql", "SELECT SUM(TRY_CAST(amount AS DOUBLE)) AS total FROM `in/a.ndjson`"), [{"total": 2.5}])
 
     def test_a_row_that_does_not_parse_is_left_out_as_the_hint_says(self):
