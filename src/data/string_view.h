@@ -20,6 +20,7 @@ class StringView {
   // REQUIRES: text.size() < 2^31; text's bytes outlive the view unless it is inline.
   explicit StringView(std::string_view text) : words_{0, 0} {
     const uint32_t size = static_cast<uint32_t>(text.size());
+    if (size == 0) return;  // its data may be null, which memcpy must not be given
     char* bytes = reinterpret_cast<char*>(words_);
     std::memcpy(bytes, &size, 4);
     if (size <= kInline) {
