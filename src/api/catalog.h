@@ -12,6 +12,7 @@
 
 #include "api/connector.h"
 #include "api/table.h"
+#include "base/sql_position.h"
 #include "base/status.h"
 #include "expr/aggregate_function.h"
 #include "expr/scalar_function.h"
@@ -23,7 +24,7 @@ struct View {
   std::string name;
   std::vector<std::string> columns;  // CREATE VIEW v (a, b); empty = the query's own names
   std::string query;                 // the SELECT's text
-  int32_t position = 0;              // byte offset of `query` in the script, for errors
+  SqlPosition position;              // of `query`, for errors
 };
 
 class Catalog {

@@ -22,9 +22,10 @@ namespace caudal {
 
 // Why rows leave the plan early.
 struct Rejection {
-  Fate fate = Fate::kLate;            // kLate or kDead
-  std::string_view name;              // the fate's name: "watermark", "expression"
-  std::vector<std::string> messages;  // one a row, or one for all
+  Fate fate = Fate::kLate;               // kLate or kDead
+  std::string_view name;                 // the fate's name: "watermark", "expression"
+  std::vector<std::string> messages;     // one a row, or one for all
+  std::vector<std::string> places = {};  // in the SQL, one a row and "" where unknown; empty: none is known
 };
 
 // What an operator may hand on: two doors. Emitted chunks are immutable; counting is the runtime's.

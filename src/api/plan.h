@@ -46,7 +46,7 @@ struct PlanNode {
   ChangelogKinds kinds;
   std::vector<std::vector<int>> upsert_keys;  // each a set of columns that is unique in the folded output
   int time_column = -1;                       // the rowtime attribute; -1 = none
-  int32_t position = -1;                      // byte offset in the SQL text
+  SqlPosition position;
   PlanPayload payload;
 
   template <typename T>

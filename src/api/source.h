@@ -46,10 +46,11 @@ struct RejectedRecord {
 struct SourceRows {
   Chunk chunk;                           // the schema the reader was opened with
   std::vector<RejectedRecord> rejected;  // records that are not in the chunk
-  ColumnPtr arrival;           // BIGINT ms a row: when the record reached the source; null = unknown
-  int64_t bytes = 0;           // read from outside
-  int64_t ignored_values = 0;  // that could not be read and, as an option says, became NULL
-  std::string file = {};       // that all rows are of, and offsets count in; empty: no source of files
+  ColumnPtr arrival;                  // BIGINT ms a row: when the record reached the source; null = unknown
+  int64_t bytes = 0;                  // read from outside
+  int64_t ignored_values = 0;         // that could not be read and, as an option says, became NULL
+  std::string file = {};              // that all rows are of, and offsets count in; empty: no source of files
+  std::vector<int64_t> offsets = {};  // of the rows, for errors; empty: unknown
   std::vector<std::string> warnings = {};  // for people, each once: what is odd but stops nothing
 };
 struct NothingYet {};
@@ -74,10 +75,6 @@ class SplitReader {
   virtual Result<Poll> Next() = 0;
   // After the last chunk that Next returned.
   virtual Position position() const = 0;
-  // For people: where the record at `offset` of what Next last returned lies; -1 = somewhere in it.
-  virtual std::string Place(int64_t offset) const {
-    return offset < 0 ? "before position " + position() : "record at " + std::to_string(offset);
-  }
   // Records from where it was opened to position(), as the position counts them (offsets, less the gaps that
   // the source knows of) and never as the rows that Next gave; -1 = its positions count none.
   virtual int64_t records_passed() const { return -1; }

@@ -30,7 +30,10 @@ std::string Status::ToString() const {
   if (ok()) return "ok";
   std::string text = "error[";
   text.append(DomainName(rep_->domain)).append("]: ").append(rep_->message);
-  for (const std::string& frame : rep_->frames) text.append("\n  at ").append(frame);
+  // A frame of what encloses the fault says so itself: "in source 'clicks' of query 'q'".
+  for (const std::string& frame : rep_->frames) {
+    text.append(frame.starts_with("in ") ? "\n  " : "\n  at ").append(frame);
+  }
   if (!rep_->hint.empty()) text.append("\n  hint: ").append(rep_->hint);
   return text;
 }

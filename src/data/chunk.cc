@@ -35,7 +35,20 @@ Chunk Chunk::Compact() const {
     for (int32_t i = 0; i < set.count; ++i) picked->push_back(kind(numbers[i]));
     kinds = std::move(picked);
   }
-  return Chunk(std::move(columns), set.count, nullptr, std::move(kinds));
+  Chunk compact(std::move(columns), set.count, nullptr, std::move(kinds));
+  if (!origin_) return compact;
+  auto origin = std::make_shared<ChunkOrigin>(origin_->split, origin_->file, std::vector<int64_t>());
+  if (!origin_->offsets.empty()) {
+    origin->offsets.reserve(static_cast<size_t>(set.count));
+    for (int32_t i = 0; i < set.count; ++i) origin->offsets.push_back(origin_->offsets[numbers[i]]);
+  }
+  return std::move(compact).WithOrigin(std::move(origin));
+}
+
+std::string ChunkOrigin::Place(int32_t physical_row) const {
+  std::string place = split;
+  if (!offsets.empty()) place += "@" + std::to_string(offsets[static_cast<size_t>(physical_row)]);
+  return file.empty() ? place : place + ", file '" + file + "'";
 }
 
 size_t Chunk::RetainedBytes() const {
@@ -45,6 +58,7 @@ size_t Chunk::RetainedBytes() const {
   buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
   size_t bytes = 0;
   for (const Buffer* buffer : buffers) bytes += buffer->capacity();
+  if (origin_) bytes += origin_->offsets.size() * sizeof(int64_t);
   return bytes;
 }
 

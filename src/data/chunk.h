@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,16 @@ inline const char* RowKindName(RowKind kind) {
 // Physical row numbers, in the order in which rows stand.
 struct Selection {
   std::vector<uint16_t> rows;
+};
+
+// Where the rows of a chunk were read, for errors; lost where an operator makes rows of its own.
+struct ChunkOrigin {
+  std::string split;             // "filesystem events[0]"
+  std::string file;              // that offsets count in; empty: no source of files
+  std::vector<int64_t> offsets;  // one a physical row; empty: unknown
+
+  // "filesystem events[0]@10442, file 'in/a.json'"
+  std::string Place(int32_t physical_row) const;
 };
 
 // A borrowed list of physical rows: what kernels and state calls loop over.
@@ -60,7 +71,8 @@ class Chunk {
   const ColumnPtr& column(int i) const { return columns_[static_cast<size_t>(i)]; }
   const std::vector<ColumnPtr>& columns() const { return columns_; }
   const SelectionPtr& selection() const { return selection_; }
-  const RowKindsPtr& kinds() const { return kinds_; }  // null: all +I
+  const RowKindsPtr& kinds() const { return kinds_; }       // null: all +I
+  const ChunkOriginPtr& origin() const { return origin_; }  // null: unknown
   bool insert_only() const { return kinds_ == nullptr; }
 
   // Valid while the chunk lives.
@@ -71,10 +83,14 @@ class Chunk {
 
   // The same rows with other columns, or another selection over the same columns.
   Chunk WithColumns(std::vector<ColumnPtr> columns) const {
-    return Chunk(std::move(columns), row_count_, selection_, kinds_);
+    return Chunk(std::move(columns), row_count_, selection_, kinds_).WithOrigin(origin_);
   }
   Chunk WithSelection(SelectionPtr selection) const {
-    return Chunk(columns_, row_count_, std::move(selection), kinds_);
+    return Chunk(columns_, row_count_, std::move(selection), kinds_).WithOrigin(origin_);
+  }
+  Chunk WithOrigin(ChunkOriginPtr origin) && {
+    origin_ = std::move(origin);
+    return std::move(*this);
   }
 
   // The selected rows alone, flat, in own memory.
@@ -86,6 +102,7 @@ class Chunk {
   std::vector<ColumnPtr> columns_;
   SelectionPtr selection_;
   RowKindsPtr kinds_;
+  ChunkOriginPtr origin_;
   int32_t row_count_ = 0;
 };
 

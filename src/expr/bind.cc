@@ -40,7 +40,7 @@ constexpr Alias kAliases[] = {{"!=", "<>"},
                               {"POW", "POWER"}};
 
 // NULLIF(a, b) is CASE WHEN a = b THEN NULL ELSE a END: the comparison may cast, the result may not.
-Result<Expr> BindNullIf(std::vector<Expr> args, int32_t position) {
+Result<Expr> BindNullIf(std::vector<Expr> args, const SqlPosition& position) {
   const Type type = args[0].type.WithNullable(true);
   std::vector<Expr> branches(3);
   branches[1] = Expr::Literal(type, Value());
@@ -71,7 +71,7 @@ const ScalarFunction* FindScalarFunction(std::string_view name) {
   return found == index->end() ? nullptr : found->second;
 }
 
-Result<Expr> BindCall(const ScalarFunction& function, std::vector<Expr> args, int32_t position) {
+Result<Expr> BindCall(const ScalarFunction& function, std::vector<Expr> args, const SqlPosition& position) {
   if (function.name == "NULLIF" && args.size() == 2) return BindNullIf(std::move(args), position);
   std::vector<Type> types;
   std::vector<const Value*> literals;

@@ -131,12 +131,18 @@ bool IsConstant(const ColumnPtr& column) { return column->encoding() == Encoding
 
 }  // namespace
 
-void RowErrors::Add(int32_t row, std::string message) {
+void RowErrors::Add(int32_t row, std::string message, SqlPosition position) {
   const size_t at = static_cast<size_t>(row);
   if (at >= failed_.size()) failed_.resize(at + 1, false);
   if (failed_[at]) return;
   failed_[at] = true;
-  entries_.push_back({row, std::move(message)});
+  entries_.push_back({row, std::move(message), std::move(position)});
+}
+
+void RowErrors::Locate(size_t first, const SqlPosition& position) {
+  for (size_t i = first; i < entries_.size(); ++i) {
+    if (!entries_[i].position.known()) entries_[i].position = position;
+  }
 }
 
 void RowErrors::Truncate(size_t size) {
@@ -163,6 +169,13 @@ ColumnPtr Evaluator::Eval(const Expr& expr, const Chunk& chunk, RowSet rows, Row
 }
 
 ColumnPtr Evaluator::EvalCall(const Expr& expr, const Chunk& chunk, RowSet rows, RowErrors& errors) {
+  const size_t before = errors.size();
+  ColumnPtr result = EvalUnlocated(expr, chunk, rows, errors);
+  if (errors.size() > before) errors.Locate(before, expr.position);
+  return result;
+}
+
+ColumnPtr Evaluator::EvalUnlocated(const Expr& expr, const Chunk& chunk, RowSet rows, RowErrors& errors) {
   const ScalarFunction& function = *expr.function;
   std::vector<ColumnPtr> args;
   if (function.lazy) {
@@ -203,7 +216,8 @@ ColumnPtr Evaluator::EvalOnce(const Expr& expr, const std::vector<ColumnPtr>& ar
   KernelCall call{expr, single, RowSet{nullptr, 1}, 1, failures, *this, chunk};
   ColumnPtr result = expr.function->kernel(call);
   if (!failures.empty()) {
-    for (int32_t i = 0; i < rows.count; ++i) errors.Add(rows[i], failures.entries()[0].message);
+    for (int32_t i = 0; i < rows.count; ++i)
+      errors.Add(rows[i], failures.entries()[0].message, failures.entries()[0].position);
     return Column::Null(expr.type, chunk.physical_rows());
   }
   return Column::Constant(result, chunk.physical_rows());
@@ -313,7 +327,7 @@ void FoldConstants(Expr* expr, const EvaluatorOptions& options) {
   if (IsFoldable(*expr)) {
     Result<Value> value = EvalConstant(*expr, options);
     if (value.ok()) {
-      const int32_t position = expr->position;
+      const SqlPosition position = expr->position;
       *expr = Expr::Literal(expr->type, std::move(value).value());
       expr->position = position;
       return;

@@ -20,10 +20,13 @@ class RowErrors {
   struct Entry {
     int32_t row;  // physical
     std::string message;
+    SqlPosition position = {};  // of the innermost call that failed and was written by the user
   };
   bool empty() const { return entries_.empty(); }
   const std::vector<Entry>& entries() const { return entries_; }
-  void Add(int32_t row, std::string message);
+  void Add(int32_t row, std::string message, SqlPosition position = {});
+  // The entries from `first` on are of a call at `position`, unless an inner one was found before.
+  void Locate(size_t first, const SqlPosition& position);
   // Forgets entries of rows from `size` on: a lazy function drops errors of a branch (TRY_CAST).
   void Truncate(size_t size);
   size_t size() const { return entries_.size(); }
@@ -57,6 +60,7 @@ class Evaluator {
 
  private:
   ColumnPtr EvalCall(const Expr& expr, const Chunk& chunk, RowSet rows, RowErrors& errors);
+  ColumnPtr EvalUnlocated(const Expr& expr, const Chunk& chunk, RowSet rows, RowErrors& errors);
   ColumnPtr EvalOnce(const Expr& expr, const std::vector<ColumnPtr>& args, const Chunk& chunk, RowSet rows,
                      RowErrors& errors);
   ColumnPtr EvalDictionary(const Expr& expr, const std::vector<ColumnPtr>& args, size_t coded,

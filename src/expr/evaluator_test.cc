@@ -94,6 +94,31 @@ TEST(Evaluator, ComparesWithNullsAndSelections) {
   EXPECT_EQ(passed, (std::vector<uint16_t>{3, 1}));
 }
 
+TEST(Evaluator, ErrorsAreOfTheInnermostCallThatTheUserWrote) {
+  const auto at = [](Expr expr, int32_t line) {
+    expr.position = {.offset = line * 10, .line = line, .column = 3, .file = "job.sql"};
+    return expr;
+  };
+  const Chunk chunk({Strings({"1", "x", "0"})}, 3);
+  const Expr text = Expr::Column(0, "s", Type::String());
+  // The division's own cast is the planner's, and the sum's side without an error says nothing.
+  const Expr cast = at(Cast(text, Type(TypeId::kInt)), 1);
+  const Expr quotient = at(Call("/", {Int(10), cast}), 2);
+  const Expr sum = at(Call("+", {Int(1), Cast(quotient, Type(TypeId::kBigInt))}), 3);
+  RowErrors errors;
+  Evaluator().Eval(sum, chunk, chunk.rows(), errors);
+  ASSERT_EQ(errors.size(), 2u);
+  EXPECT_EQ(errors.entries()[0].row, 1);
+  EXPECT_EQ(errors.entries()[0].position.ToString(), "job.sql, line 1, column 3");
+  EXPECT_EQ(errors.entries()[1].row, 2);
+  EXPECT_EQ(errors.entries()[1].position.ToString(), "job.sql, line 2, column 3");
+  // Constants are evaluated once for all rows.
+  RowErrors constant;
+  Evaluator().Eval(at(Call("/", {Int(1), Int(0)}), 4), chunk, chunk.rows(), constant);
+  ASSERT_EQ(constant.size(), 3u);
+  EXPECT_EQ(constant.entries()[2].position.line, 4);
+}
+
 TEST(Evaluator, BranchesNotTakenRaiseNoError) {
   const Chunk chunk({Ints({0, 5, std::nullopt})}, 3);
   const Expr a = Expr::Column(0, "a", Type(TypeId::kInt));

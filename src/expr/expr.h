@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/sql_position.h"
 #include "data/type.h"
 #include "data/value.h"
 
@@ -27,7 +28,7 @@ struct Expr {
   std::string name;                          // kColumn: its name; kCall: the function's; for printing
   const ScalarFunction* function = nullptr;  // kCall: lives as long as the process
   std::vector<Expr> args;                    // kCall, already cast to what the function takes
-  int32_t position = -1;  // byte offset in the SQL text, for errors at run time; -1 = made by the planner
+  SqlPosition position;                      // for errors at run time
 
   static Expr Literal(Type type, Value value);
   static Expr Column(int column, std::string name, Type type);

@@ -61,9 +61,10 @@ std::span<const ScalarFunction> ScalarFunctions();
 // By upper-case name, aliases included; null if there is none.
 const ScalarFunction* FindScalarFunction(std::string_view name);
 // A call with implicit casts put around its arguments where the signature asks for them.
-Result<Expr> BindCall(const ScalarFunction& function, std::vector<Expr> args, int32_t position = -1);
+Result<Expr> BindCall(const ScalarFunction& function, std::vector<Expr> args,
+                      const SqlPosition& position = {});
 // CAST or TRY_CAST of `arg`; User error when Flink has no such cast. No call when the types are equal.
-Result<Expr> BindCast(Expr arg, const Type& target, bool try_cast = false, int32_t position = -1);
+Result<Expr> BindCast(Expr arg, const Type& target, bool try_cast = false, const SqlPosition& position = {});
 // The type that UNION, CASE, COALESCE, IN and comparisons widen to; User error if there is none.
 Result<Type> CommonType(std::span<const Type> types);
 // Whether an INSERT may store `from` in a column of type `to` without a CAST, as Flink decides.

@@ -47,13 +47,15 @@ void Calc::Blame(const std::string& expression, const RowErrors& errors) {
 void Calc::RejectErrors(const Chunk& chunk, const RowErrors& errors, Output& out) {
   if (errors.empty()) return;
   std::vector<uint16_t> rows;
-  std::vector<std::string> messages;
+  std::vector<std::string> messages, places;
   for (size_t i = 0; i < errors.size(); ++i) {
     const RowErrors::Entry& entry = errors.entries()[i];
     rows.push_back(static_cast<uint16_t>(entry.row));
     messages.push_back(blamed_[i] + ": " + entry.message);
+    places.push_back(entry.position.known() ? entry.position.ToString() : "");
   }
-  RejectRows(chunk, std::move(rows), Fate::kDead, "expression", std::move(messages), out);
+  out.Reject(chunk.WithSelection(MakeSelection(std::move(rows))),
+             {Fate::kDead, "expression", std::move(messages), std::move(places)});
 }
 
 Result<Progress> Calc::OnChunk(int port, const Chunk& chunk, Output& out) {

@@ -50,6 +50,19 @@ TEST(Calc, RowsThatFailAreDeadAndNotFiltered) {
   EXPECT_EQ(*op->fates().Get(Fate::kFiltered, "1 / v > 0"), 1);
 }
 
+TEST(Calc, RowsThatFailSayWhereInTheSqlAndKeepTheirOrigin) {
+  CalcNode node;
+  node.projections = {Call("/", {Number(10), V()})};
+  node.projections[0].position = {.offset = 40, .line = 2, .column = 8};
+  auto op = Make(node, "w BIGINT");
+  const Schema input = SchemaLiteral("k STRING, v BIGINT, $clock BIGINT NOT NULL");
+  const ChunkOriginPtr origin(new ChunkOrigin{"feed t[0]", "", {7, 8}});
+  op->Feed(ChunkLiteral(input, "a | 5 | 1\nb | 0 | 2").WithOrigin(origin));
+  EXPECT_EQ(op->out().places, (std::vector<std::string>{"line 2, column 8"}));
+  EXPECT_EQ(op->out().rejected_at, (std::vector<std::string>{"feed t[0]@8"}));
+  EXPECT_EQ(op->out().origin, origin);
+}
+
 TEST(Calc, NothingLeavesWhenNothingIsLeft) {
   CalcNode node;
   node.filters = {{"v > 0", Call(">", {V(), Number(0)})}};

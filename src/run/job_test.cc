@@ -103,7 +103,7 @@ TEST_F(JobTest, ABrokenContractStopsWithItsPlace) {
   const Status status = job->Wait();
   EXPECT_EQ(status.domain(), Domain::kData);
   EXPECT_EQ(status.message(), "column 'k' is NULL but declared NOT NULL");
-  EXPECT_THAT(status.ToString(), HasSubstr("of source 'clicks'"));
+  EXPECT_THAT(status.ToString(), HasSubstr("at feed clicks[0]@1\n  in source 'clicks' of query 'p/out'\n"));
   EXPECT_THAT(status.ToString(), HasSubstr("hint: set 'caudal.errors' = 'dead-letter'"));
   EXPECT_TRUE(Keys().empty());
 }

@@ -167,19 +167,27 @@ Status SourceTask::OpenSplit(const SplitState& state) {
   active->last_rows_nanos = job_->env->SteadyNanos();
   if (!state.finished) {
     Result<std::unique_ptr<SplitReader>> reader = source_->Open(active->split, state.position);
-    if (!reader.ok()) return reader.status().At(fmt::format("split '{}' of source '{}'", state.id, id()));
+    if (!reader.ok()) return reader.status().At(SplitName(*active));
     active->reader = std::move(*reader);
   }
   splits_.push_back(std::move(active));
   return Status();
 }
 
+std::string SourceTask::frame() const { return fmt::format("source '{}'", plan_.as<ScanNode>()->table.name); }
+
+// "filesystem events[0]": what positions and offsets are of.
+std::string SourceTask::SplitName(const ActiveSplit& split) const {
+  const Table& table = plan_.as<ScanNode>()->table;
+  const auto connector = table.options.find("connector");
+  return fmt::format("{}{}[{}]", connector == table.options.end() ? "" : connector->second + " ", table.name,
+                     split.split.ordinal);
+}
+
 Status SourceTask::PollSplit(ActiveSplit& split, int64_t now) {
   FAULT_POINT(source_poll);
   Result<::caudal::Poll> polled = split.reader->Next();
-  if (!polled.ok()) {
-    return polled.status().At(fmt::format("split '{}' of source '{}'", split.split.id, id()));
-  }
+  if (!polled.ok()) return polled.status().At(SplitName(split));
   if (SourceRows* rows = std::get_if<SourceRows>(&*polled)) {
     split.backoff_nanos = split.poll_at_nanos = 0;
     split.last_rows_nanos = now;
@@ -225,25 +233,22 @@ Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
   }
   RETURN_IF_ERROR(RejectRecords(split, rows.rejected));
   evaluator_.set_now_millis(wall);
+  ChunkOriginPtr origin(new ChunkOrigin{SplitName(split), rows.file, std::move(rows.offsets)});
   const Chunk chunk =
-      rows_.Make({&rows, split.split.ordinal, wall}, split.clock, evaluator_,
-                 [&](const Chunk& bad, std::string_view error_class, std::vector<std::string> messages) {
+      rows_.Make({&rows, split.split.ordinal, wall, std::move(origin)}, split.clock, evaluator_,
+                 [&](const Chunk& bad, Rejection rejection) {
                    if (options_.errors == ErrorPolicy::kFail) {
                      if (contract_.ok())
-                       contract_ = Status::Data(messages.empty() ? std::string(error_class) : messages[0]);
+                       contract_ = FirstError(bad, rejection).Hint(WayOut(plan_.as<ScanNode>()->table, {}));
                      return;
                    }
                    if (options_.errors == ErrorPolicy::kSkip) {
-                     *fates_.Get(Fate::kDead, error_class) += bad.size();
+                     *fates_.Get(Fate::kDead, rejection.name) += bad.size();
                      return;
                    }
-                   RejectRows(bad, rows_.rejected_schema(), {Fate::kDead, error_class, std::move(messages)});
+                   RejectRows(bad, rows_.rejected_schema(), rejection);
                  });
-  if (!contract_.ok()) {
-    return Status(contract_)
-        .At(fmt::format("{}, split '{}' of source '{}'", split.reader->Place(-1), split.split.id, id()))
-        .Hint(WayOut(plan_.as<ScanNode>()->table, {}));
-  }
+  if (!contract_.ok()) return contract_;
   SendRows(chunk);
   if (options_.max_rows_per_epoch > 0 && epoch_rows_ >= options_.max_rows_per_epoch && !epoch_requested_) {
     epoch_requested_ = true;
@@ -255,9 +260,9 @@ Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
 Status SourceTask::RejectRecords(const ActiveSplit& split, const std::vector<RejectedRecord>& records) {
   if (records.empty()) return Status();
   if (options_.errors == ErrorPolicy::kFail) {
+    const ChunkOrigin origin{SplitName(split), records[0].file, {records[0].offset}};
     return Status::Data(records[0].message)
-        .At(fmt::format("{}, split '{}' of source '{}'", split.reader->Place(records[0].offset),
-                        split.split.id, id()))
+        .At(origin.Place(0))
         .Hint(WayOut(plan_.as<ScanNode>()->table, records[0].hint));
   }
   for (const RejectedRecord& record : records) *fates_.Get(Fate::kDead, record.error_class) += record.records;

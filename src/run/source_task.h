@@ -44,6 +44,7 @@ class SourceTask : public TaskNode {
 
   int64_t wake_at() override;
   NodeProgress progress() const override;
+  std::string frame() const override;
 
  protected:
   bool has_work() override;
@@ -74,6 +75,7 @@ class SourceTask : public TaskNode {
   };
 
   Status TakeMail(Mailbox mail);
+  std::string SplitName(const ActiveSplit& split) const;
   Status OpenSplit(const SplitState& state);
   ActiveSplit* NextSplit(int64_t now);
   Status PollSplit(ActiveSplit& split, int64_t now);

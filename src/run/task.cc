@@ -35,7 +35,7 @@ Runnable::Outcome Task::Run() {
     if (!status.ok()) {
       cancelled_ = true;
       job_->control->OnFailure(
-          std::move(status).At("operator '" + node->id() + "' of query '" + job_->query + "'"));
+          std::move(status).At("in " + node->frame() + " of query '" + job_->query + "'"));
       return Outcome::kIdle;
     }
     const int64_t end = job_->env->SteadyNanos();

@@ -8,6 +8,15 @@
 
 namespace caudal {
 
+Status FirstError(const Chunk& chunk, const Rejection& rejection) {
+  Status error =
+      Status::Data(rejection.messages.empty() ? std::string(rejection.name) : rejection.messages[0]);
+  if (!rejection.places.empty() && !rejection.places[0].empty())
+    error = std::move(error).At(rejection.places[0]);
+  if (chunk.origin() != nullptr) error = std::move(error).At(chunk.origin()->Place(chunk.rows()[0]));
+  return error;
+}
+
 Inlet* TaskNode::AddInlet(int port, Lane* lane) {
   inlets_.push_back(std::make_unique<Inlet>());
   inlets_.back()->port = port;
@@ -143,7 +152,7 @@ void TaskNode::RejectRows(const Chunk& chunk, const Schema& schema, const Reject
   if (rejection.fate == Fate::kDead && dead_letter_ == nullptr) {
     // Nowhere to keep the rows, so the query must not go on without them.
     if (!refusal_.ok()) return;
-    refusal_ = Status::Data(rejection.messages.empty() ? std::string(rejection.name) : rejection.messages[0])
+    refusal_ = FirstError(chunk, rejection)
                    .Hint("set 'caudal.errors' = 'dead-letter' on the source to keep such rows aside");
     return;
   }

@@ -50,6 +50,9 @@ struct NodeProgress {
   std::vector<std::string> warnings;  // sources
 };
 
+// The error of the first of some rejected rows: what, where in the SQL and which record, as far as known.
+Status FirstError(const Chunk& chunk, const Rejection& rejection);
+
 class TaskNode {
  public:
   TaskNode(const JobContext* job, int node, int task, std::string id, int inputs)
@@ -74,6 +77,8 @@ class TaskNode {
 
   int node() const { return node_; }
   const std::string& id() const { return id_; }
+  // What an error of it is in: "operator 'out/calc'".
+  virtual std::string frame() const { return "operator '" + id_ + "'"; }
   virtual NodeProgress progress() const;
 
  protected:

@@ -79,7 +79,7 @@ Result<std::unique_ptr<Program>> Program::Plan(ProgramText text, const Options& 
   }
   for (const SqlFile& file : program->text_.sql) {
     RETURN_IF_ERROR(AddPathTables(file.text, FileSystem::Local(), &program->catalog_));
-    Result<std::vector<sql::Outcome>> outcomes = session.Execute(file.text);
+    Result<std::vector<sql::Outcome>> outcomes = session.Execute(file.text, file.path);
     if (!outcomes.ok()) return std::move(outcomes).status().At(file.path);
     std::move(outcomes->begin(), outcomes->end(), std::back_inserter(program->outcomes_));
   }

@@ -58,7 +58,7 @@ void FoldCastOfLiteral(Expr& expr) {
   if (!cast || expr.args[0].kind != Expr::Kind::kLiteral || expr.type.is_timestamp()) return;
   Result<Value> value = EvalConstant(expr);
   if (!value.ok()) return;
-  const int32_t position = expr.position;
+  const SqlPosition position = expr.position;
   expr = Expr::Literal(expr.type, std::move(value).value());
   expr.position = position;
 }

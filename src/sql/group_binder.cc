@@ -291,7 +291,7 @@ bool GroupBinder::IsWindowKey(const Expr& key) const {
 Status GroupBinder::ReplaceInOutput(Expr& expr) const {
   for (size_t i = 0; i < keys_.size(); ++i) {
     if (keys_[i] == expr) {
-      const int32_t position = expr.position;
+      const SqlPosition position = expr.position;
       expr = key_outputs_[i];
       expr.position = position;
       return Status();
@@ -308,7 +308,8 @@ Status GroupBinder::ReplaceInOutput(Expr& expr) const {
   } else if (expr.column >= kCallPlaceholder) {
     expr.column = static_cast<int>(aggregate_.keys.size()) + expr.column - kCallPlaceholder;
   } else {
-    const uint32_t offset = static_cast<uint32_t>(expr.position - context_.source->Position({0, 0}));
+    const uint32_t offset =
+        static_cast<uint32_t>(expr.position.offset - context_.source->Position({0, 0}).offset);
     const auto length = static_cast<uint32_t>(expr.name.size());
     return ErrorAt(*context_.source, {offset, length},
                    fmt::format("column '{}' is neither in GROUP BY nor in an aggregate", expr.name))
@@ -365,7 +366,7 @@ Result<Relation> GroupBinder::AddAggregate(Input input) {
   }
   RETURN_IF_ERROR(SetEmission());
   PlanBuilder& builder = queries_.builder();
-  const int32_t position =
+  const SqlPosition position =
       context_.source->Position(select_.group_by_range ? *select_.group_by_range : select_.keyword);
   // An input of no columns has nothing to count rows by.
   if (input.projections.empty()) {
@@ -390,7 +391,7 @@ Result<Relation> GroupBinder::AddAggregate(Input input) {
   return relation;
 }
 
-int GroupBinder::AddInputCalc(PlanBuilder& builder, Input& input, int32_t position) const {
+int GroupBinder::AddInputCalc(PlanBuilder& builder, Input& input, const SqlPosition& position) const {
   const Schema& schema = builder.node(input.base.node).schema;
   bool identity = input.filters.empty() && static_cast<int>(input.projections.size()) == schema.size();
   for (size_t i = 0; identity && i < input.projections.size(); ++i) {

@@ -70,7 +70,7 @@ class GroupBinder : public CallHandler {
   static std::vector<Expr> Columns(const Schema& schema);
   Result<Relation> AddAggregate(Input input);
   void AddInputColumns(Input& input, std::vector<std::string>* names);
-  int AddInputCalc(PlanBuilder& builder, Input& input, int32_t position) const;
+  int AddInputCalc(PlanBuilder& builder, Input& input, const SqlPosition& position) const;
   Status SetEmission();
   AggregateNode::WindowColumn KeyWindowColumn(const Expr& key) const;
   Status SetKeyOutputs(const Input& input);

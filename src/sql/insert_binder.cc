@@ -44,7 +44,7 @@ class InsertBinder {
   }
 
  private:
-  int32_t Position() const { return source_.Position(insert_.target.range); }
+  SqlPosition Position() const { return source_.Position(insert_.target.range); }
 
   Status FindTarget() {
     ASSIGN_OR_RETURN(std::string name, TableName(insert_.target, source_));

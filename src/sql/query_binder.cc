@@ -115,7 +115,7 @@ Result<Relation> QueryBinder::BindUnion(const Union& node, const BindContext& co
   const Schema names = left.scope.columns;
   ASSIGN_OR_RETURN(left, CastColumns(std::move(left), types, context, node.range));
   ASSIGN_OR_RETURN(right, CastColumns(std::move(right), types, context, node.range));
-  const int32_t position = context.source->Position(node.range);
+  const SqlPosition position = context.source->Position(node.range);
   Relation relation;
   relation.node = builder_.AddUnion(context.owner + "/union", {left.node, right.node}, position);
   if (!node.all) {
@@ -299,7 +299,7 @@ Result<Relation> QueryBinder::BindOrder(Relation relation, const Query& query, c
   }
   sort.limit = query.limit.value_or(-1);
   sort.offset = query.offset.value_or(0);
-  const int32_t position = context.source->Position(range);
+  const SqlPosition position = context.source->Position(range);
   const bool computed = static_cast<int>(projections.size()) > builder_.node(relation.node).schema.size();
   const bool extended = static_cast<int>(projections.size()) > scope.columns.size();
   std::vector<Projection> back(projections.begin(), projections.begin() + scope.columns.size());

@@ -38,7 +38,7 @@ class RankBinder : public CallHandler {
   const Relation& input_;
   bool used_ = false;
   int rank_column_ = -1;
-  int32_t position_ = -1;
+  SqlPosition position_;
   std::vector<Expr> partition_;
   std::vector<Expr> order_;
   std::vector<SortKey> order_keys_;

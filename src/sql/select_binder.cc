@@ -47,7 +47,8 @@ std::vector<CalcNode::Filter> NameFilters(std::vector<Expr> conditions) {
 }
 
 Relation Project(PlanBuilder& builder, const Relation& input, const std::string& owner,
-                 std::vector<Expr> filters, std::vector<Projection> projections, int32_t position) {
+                 std::vector<Expr> filters, std::vector<Projection> projections,
+                 const SqlPosition& position) {
   Relation relation;
   const Schema& names = builder.node(input.node).schema;
   bool identity = filters.empty() && static_cast<int>(projections.size()) == names.size();
@@ -180,7 +181,7 @@ Result<Relation> SelectBinder::BindPlain(std::vector<Expr> filters) {
   RankBinder rank(queries_, context_, input_);
   ExpressionBinder binder(*context_.source, input_.scope, &rank);
   ASSIGN_OR_RETURN(std::vector<Expr> items, BindItems(binder));
-  const int32_t position = context_.source->Position(select_.keyword);
+  const SqlPosition position = context_.source->Position(select_.keyword);
   std::vector<Projection> projections;
   if (rank.used()) {
     ASSIGN_OR_RETURN(input_, rank.AddTopN(std::move(filters)));

@@ -54,7 +54,7 @@ std::string OrderColumnName(size_t item);
 
 // Adds a Calc that filters and projects; nothing if it would change nothing. Window columns are followed.
 Relation Project(PlanBuilder& builder, const Relation& input, const std::string& owner,
-                 std::vector<Expr> filters, std::vector<Projection> projections, int32_t position);
+                 std::vector<Expr> filters, std::vector<Projection> projections, const SqlPosition& position);
 
 // The canonical text of a condition, without parentheses around the whole.
 std::string ConditionText(const Expr& condition);

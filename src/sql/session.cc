@@ -145,8 +145,8 @@ class StatementExecutor {
 
   // Points at a position of the plan in this text.
   FailAt MakeFail() const {
-    return [this](int32_t position, std::string message) {
-      const int32_t offset = position - source_.Position({0, 0});
+    return [this](const SqlPosition& position, std::string message) {
+      const int32_t offset = position.offset - source_.Position({0, 0}).offset;
       if (offset < 0 || offset >= static_cast<int32_t>(source_.text().size()))
         return Status::User(std::move(message));
       return ErrorAt(source_, {static_cast<uint32_t>(offset), 1}, std::move(message));
@@ -191,7 +191,7 @@ class StatementExecutor {
       const Field& field = relation.scope.columns[i];
       projections.push_back({Expr::Column(i, field.name, field.type), field.name});
     }
-    relation.node = builder.AddCalc("select/calc", relation.node, {}, std::move(projections), -1);
+    relation.node = builder.AddCalc("select/calc", relation.node, {}, std::move(projections), {});
     return relation;
   }
 
@@ -201,8 +201,8 @@ class StatementExecutor {
 
 }  // namespace
 
-Result<std::vector<Outcome>> Session::Execute(std::string_view script) {
-  const SourceText source{std::string(script)};
+Result<std::vector<Outcome>> Session::Execute(std::string_view script, std::string file) {
+  const SourceText source{std::string(script), "", {.offset = 0, .file = std::move(file)}};
   ASSIGN_OR_RETURN(std::vector<StatementPtr> statements, ParseScript(source));
   std::vector<Outcome> outcomes;
   for (const StatementPtr& statement : statements) {

@@ -40,7 +40,7 @@ class Session {
 
   // Executes the statements of a script in order, up to the first that fails; messages have line and column
   // in `script` and show the line with a caret.
-  Result<std::vector<Outcome>> Execute(std::string_view script);
+  Result<std::vector<Outcome>> Execute(std::string_view script, std::string file = "");
 
  private:
   Catalog* catalog_;

@@ -197,7 +197,7 @@ class TableFunctionBinder {
 
   Result<Relation> FinishDeduplicate(const Relation& input, const std::vector<int>& order, int keys, int time,
                                      int64_t retain) {
-    const int32_t position = context_.source->Position(function_.name.range);
+    const SqlPosition position = context_.source->Position(function_.name.range);
     PlanBuilder& builder = queries_.builder();
     DeduplicateNode deduplicate;
     std::vector<Projection> before, after;

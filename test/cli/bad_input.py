@@ -58,6 +58,10 @@ class BadInput(unittest.TestCase):
         hidden.write_bytes(b"".join((row if isinstance(row, bytes) else json.dumps(at | row).encode()) + b"\n" for row in rows))
         hidden.rename(self.folder / "in" / name)
 
+    def offset(self, record, name="a.ndjson"):
+        """Where the record, from 0, begins in the file."""
+        return sum(len(line) for line in (self.folder / "in" / name).read_bytes().splitlines(keepends=True)[:record])
+
     def caudal(self, *arguments, environment=None, timeout=60, **options):
         return subprocess.run([self.program, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=timeout,
                               env=dict(os.environ, **(environment or {})), **options)
@@ -264,8 +268,8 @@ class BadInput(unittest.TestCase):
         self.feed({"id": 1, "amount": 1.5}, b'{"id": 2, "amount": ', {"id": 3, "amount": 3})
         self.job()
         result = self.caudal("run", "job.sql", "--state", "state")
-        self.expect(result, 2, "error[data]: the record ends where a value should stand", "file 'in/a.ndjson', byte 54",
-                    "source 'events/scan/1'", "hint: set 'caudal.errors' = 'dead-letter'")
+        self.expect(result, 2, "error[data]: the record ends where a value should stand", "at filesystem events[0]@54, file 'in/a.ndjson'\n",
+                    "in source 'events' of query 'job/out_rows'\n", "hint: set 'caudal.errors' = 'dead-letter'")
         self.assertEqual((self.rows(), self.manifests()), ([], []))
         self.assert_nothing_half_written()
         # Mended, it goes on as if nothing had been.
@@ -277,9 +281,19 @@ class BadInput(unittest.TestCase):
         self.feed({"id": 1, "amount": 1}, {"id": None, "amount": 1})
         self.job()
         self.expect(self.caudal("run", "job.sql", "--state", "state"), 2, "error[data]: column 'id' is NULL but declared NOT NULL",
-                    "file 'in/a.ndjson', between bytes 0 and 107", "hint: set 'caudal.errors' = 'dead-letter'")
+                    f"at filesystem events[0]@{self.offset(1)}, file 'in/a.ndjson'\n", "in source 'events' of query 'job/out_rows'\n",
+                    "hint: set 'caudal.errors' = 'dead-letter'")
         self.assertEqual((self.rows(), self.manifests()), ([], []))
         self.assert_nothing_half_written()
+
+    def test_expression_names_its_place_and_its_record(self):
+        self.feed({"id": 1, "amount": 1}, {"id": 2, "amount": 0}, {"id": 3, "amount": 0})
+        self.job(expression="\n  ABS(10 / amount)")
+        line = 1 + (self.folder / "job.sql").read_text().split("10 / amount")[0].count("\n")
+        self.expect(self.caudal("run", "job.sql", "--state", "state"), 2, ": division by zero\n",
+                    f"  at job.sql, line {line}, column 7\n", f"  at filesystem events[0]@{self.offset(1)}, file 'in/a.ndjson'\n",
+                    "  in operator 'out_rows/", " of query 'job/out_rows'\n", "hint: set 'caudal.errors' = 'dead-letter'")
+        self.assertEqual((self.rows(), self.manifests()), ([], []))
 
     def test_poison_record_goes_aside(self):
         broken = b'{"id": 2, "amount": '

@@ -69,6 +69,7 @@ class FeedReader : public SplitReader {
         continue;
       }
       for (size_t i = 0; i < fields_.size(); ++i) AppendField(fields_[i], row, offset, &builders[i]);
+      out.offsets.push_back(offset);
       kinds.push_back(row.kind);
       insert_only = insert_only && row.kind == RowKind::kInsert;
       arrivals = arrivals || row.arrival_millis >= 0;

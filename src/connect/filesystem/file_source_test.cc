@@ -430,7 +430,9 @@ TEST_F(FilesystemSourceTest, ReadsParquetAndGoesOnInTheMiddle) {
   }
   table_.options["format"] = "parquet";
   auto source = MakeSource();
-  EXPECT_EQ(ReadOn(source->Open({"0", 0}, "")->get()).rows.size(), 24'000u);
+  auto whole = std::move(source->Open({"0", 0}, "")).value();
+  EXPECT_EQ(ReadOn(whole.get()).rows.size(), 24'000u);
+  EXPECT_EQ(whole->records_passed(), 24'000);
   auto reader = std::move(source->Open({"0", 0}, "")).value();
   // A table of other columns does not read them as NULL.
   Table other = table_;
@@ -442,16 +444,24 @@ TEST_F(FilesystemSourceTest, ReadsParquetAndGoesOnInTheMiddle) {
   EXPECT_EQ(first + ReadOn(source->Open({"0", 0}, reader->position())->get()).rows.size(), 24'000u);
 }
 
-TEST_F(FilesystemSourceTest, AReaderNamesTheFileOfARecord) {
+TEST_F(FilesystemSourceTest, RowsKnowWhereTheyWereReadAndThePositionHowManyRecordsItPassed) {
   Put("a.json", "{\"a\":1}\n{\"a\":2}\n");
-  Put("b.json", "{\"a\":3}\nrubbish\n");
+  Put("b.json", "{\"a\":3}\nrubbish\n{\"a\":4}\n");
   auto source = MakeSource();
   auto reader = std::move(source->Open({"0", 0}, "")).value();
-  ReadOn(reader.get(), 1);
-  EXPECT_EQ(reader->Place(8), "file '" + folder_ + "/in/a.json', byte 8");
-  EXPECT_EQ(reader->Place(-1), "file '" + folder_ + "/in/a.json', between bytes 0 and 16");
-  EXPECT_EQ(ReadOn(reader.get(), 1).rejected.size(), 1u);
-  EXPECT_EQ(reader->Place(8), "file '" + folder_ + "/in/b.json', byte 8");
+  SourceRows a = std::get<SourceRows>(*NextNews(reader.get()));
+  EXPECT_EQ(a.file, folder_ + "/in/a.json");
+  EXPECT_EQ(a.offsets, (std::vector<int64_t>{0, 8}));
+  EXPECT_EQ(reader->records_passed(), 2);
+  const Position after_a = reader->position();
+  SourceRows b = std::get<SourceRows>(*NextNews(reader.get()));
+  EXPECT_EQ(b.offsets, (std::vector<int64_t>{0, 8, 16})) << "of a rejected row, too";
+  EXPECT_EQ(b.chunk.size() + static_cast<int32_t>(b.rejected.size()), 3);
+  EXPECT_EQ(reader->records_passed(), 5);
+  // What was passed over by name is told as a rejected record, and counts.
+  auto resumed = std::move(source->Open({"0", 0}, after_a)).value();
+  EXPECT_EQ(ReadOn(resumed.get()).rows.size(), 2u);
+  EXPECT_EQ(resumed->records_passed(), 3);
 }
 
 TEST_F(FilesystemSourceTest, WhatIsWrongIsSaidBeforeAnythingRuns) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "data/value.h"
 
@@ -18,7 +19,6 @@ FileSplitReader::FileSplitReader(Split split, const FileColumns* columns, std::u
 
 void FileSplitReader::MoveTo(int64_t offset, bool done) {
   position_.file = block_->file.name;
-  path_ = block_->file.info.path;
   position_.identity = block_->file.info.identity;
   position_.offset = offset;
   position_.done = done;
@@ -135,10 +135,12 @@ Result<SourceRows> FileSplitReader::DecodeRecords() {
     rejected.hint = error.hint;
   }
   const bool end = next_ + count == block_->records.size();
-  begin_offset_ = batch.records.front().offset;
+  out.offsets.reserve(count);
+  for (const RawRecord& record : batch.records) out.offsets.push_back(record.offset);
   next_ += count;
+  passed_ += static_cast<int64_t>(count);
   const int64_t end_offset = end ? block_->end_offset : block_->records[next_].offset;
-  out.bytes = end_offset - begin_offset_;
+  out.bytes = end_offset - batch.records.front().offset;
   out.ignored_values = decoded.ignored_values;
   MoveTo(end_offset, end && block_->end_of_file);
   if (end) block_.reset();
@@ -157,16 +159,13 @@ Result<SourceRows> FileSplitReader::TakeChunk() {
   out.chunk = Chunk(std::move(columns), rows.count);
   out.arrival = Arrival(rows.count);
   out.file = block_->file.info.path;
+  out.offsets.resize(static_cast<size_t>(rows.count));
+  std::iota(out.offsets.begin(), out.offsets.end(), block_->first_row);
   ++next_;
-  begin_offset_ = block_->first_row;
+  // As the position counts rows, not as many as were decoded.
+  passed_ += block_->end_offset - block_->first_row;
   MoveTo(block_->end_offset, false);
   return out;
-}
-
-std::string FileSplitReader::Place(int64_t offset) const {
-  const std::string_view unit = decoder_ != nullptr ? "byte" : "row";
-  if (offset >= 0) return fmt::format("file '{}', {} {}", path_, unit, offset);
-  return fmt::format("file '{}', between {}s {} and {}", path_, unit, begin_offset_, position_.offset);
 }
 
 Backlog FileSplitReader::backlog() const {

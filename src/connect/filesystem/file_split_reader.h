@@ -20,7 +20,7 @@ class FileSplitReader : public SplitReader {
 
   Result<Poll> Next() override;
   Position position() const override { return position_.ToJson(); }
-  std::string Place(int64_t offset) const override;
+  int64_t records_passed() const override { return passed_; }
   Backlog backlog() const override;
 
  private:
@@ -38,8 +38,7 @@ class FileSplitReader : public SplitReader {
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<FileReaderThread> thread_;
   FilePosition position_;
-  std::string path_;                // of the file that Next returned rows of last
-  int64_t begin_offset_ = 0;        // of those rows
+  int64_t passed_ = 0;              // records that the position has moved over
   std::optional<FileBlock> block_;  // with rows that Next has not given yet
   size_t next_ = 0;                 // in block_'s records or chunks
 };

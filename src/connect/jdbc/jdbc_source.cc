@@ -148,6 +148,7 @@ class JdbcReader : public SplitReader {
         return;
       }
     }
+    out->offsets.push_back(position_.after);
     ++*count;
   }
 

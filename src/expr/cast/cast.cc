@@ -79,7 +79,7 @@ bool IsCastAllowed(const Type& from, const Type& to) {
   return !from.children().empty() && SameLayout(from, to);
 }
 
-Result<Expr> BindCast(Expr arg, const Type& target, bool try_cast, int32_t position) {
+Result<Expr> BindCast(Expr arg, const Type& target, bool try_cast, const SqlPosition& position) {
   const bool nullable = arg.type.nullable() || try_cast;
   if (arg.type.EqualsIgnoringNullability(target)) return arg;
   if (arg.kind == Expr::Kind::kLiteral && arg.literal.is_null()) {

@@ -26,17 +26,25 @@ class TextOutput : public Output {
   void Emit(Chunk chunk) override {
     CHECK(chunk.size() <= Chunk::kMaxRows);
     rows += chunk.size();
+    origin = chunk.origin();
     if (keep_text) text += ChunkText(chunk);
     ++chunks;
   }
   void Reject(const Chunk& chunk, Rejection rejection) override {
     text += ChunkText(chunk, fmt::format("{}{{{}}} ", FateName(rejection.fate), rejection.name));
     messages.insert(messages.end(), rejection.messages.begin(), rejection.messages.end());
+    places.insert(places.end(), rejection.places.begin(), rejection.places.end());
+    for (int32_t i = 0; chunk.origin() != nullptr && i < chunk.size(); ++i) {
+      rejected_at.push_back(chunk.origin()->Place(chunk.rows()[i]));
+    }
   }
   bool full() const override { return full_after > 0 && chunks >= full_after; }
 
   std::string text;
   std::vector<std::string> messages;  // of the rows rejected so far
+  std::vector<std::string> places;    // theirs in the SQL
+  std::vector<std::string> rejected_at;
+  ChunkOriginPtr origin;  // of the chunk emitted last
   bool keep_text = true;
   int64_t rows = 0;
   int chunks = 0;

@@ -49,6 +49,7 @@ struct DeadLetterTable::Cell {
   std::optional<std::string_view> raw;
   std::string_view error_class;
   std::string_view message;
+  std::string_view place;  // in the SQL; empty: of no expression
   std::string_view node;
   int64_t now_millis = 0;
 };
@@ -108,7 +109,8 @@ Chunk DeadLetterTable::Build(int32_t rows, Fill fill) const {
           text(builder, cell.error_class);
           break;
         case Content::kMessage:
-          text(builder, cell.message);
+          text(builder, cell.place.empty() ? std::string(cell.message)
+                                           : fmt::format("{} (at {})", cell.message, cell.place));
           break;
         case Content::kOperator:
           text(builder, cell.node);
@@ -149,7 +151,9 @@ Chunk DeadLetterTable::FromRows(const Chunk& chunk, const Schema& schema, const 
     if (raws && !raws->IsNull(row)) cell.raw = (*raws)[row].view();
     cell.error_class = rejection.fate == Fate::kLate ? FateName(Fate::kLate) : rejection.name;
     if (!rejection.messages.empty()) {
-      cell.message = rejection.messages[rejection.messages.size() == 1 ? 0 : static_cast<size_t>(i)];
+      const size_t at = rejection.messages.size() == 1 ? 0 : static_cast<size_t>(i);
+      cell.message = rejection.messages[at];
+      if (at < rejection.places.size()) cell.place = rejection.places[at];
     }
     cell.node = node;
     cell.now_millis = now_millis;

@@ -106,7 +106,7 @@ Chunk ScanRows::FullChunk(const Input& input) const {
       columns.push_back(Column::Null(field.type, read.physical_rows()));
     }
   }
-  return Chunk(std::move(columns), read.physical_rows(), nullptr, read.kinds());
+  return Chunk(std::move(columns), read.physical_rows(), nullptr, read.kinds()).WithOrigin(input.origin);
 }
 
 void ScanRows::CheckContract(const Chunk& full, std::vector<uint16_t>* rows, const Reject& reject) const {
@@ -120,9 +120,11 @@ void ScanRows::CheckContract(const Chunk& full, std::vector<uint16_t>* rows, con
     Remove(bad, rows);
     const Field& field = full_schema_[column];
     const bool declared = IsNotNull(field.type);
-    reject(Select(full, std::move(bad)), "contract",
-           {"column '" + field.name +
-            (declared ? "' is NULL but declared NOT NULL" : "' is NULL but is the table's row time")});
+    reject(Select(full, std::move(bad)),
+           {Fate::kDead,
+            "contract",
+            {"column '" + field.name +
+             (declared ? "' is NULL but declared NOT NULL" : "' is NULL but is the table's row time")}});
   }
 }
 
@@ -134,13 +136,14 @@ ColumnPtr ScanRows::EvalOrReject(const Expr& expr, const Chunk& full, Evaluator&
   std::vector<RowErrors::Entry> entries = errors.entries();
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.row < b.row; });
   std::vector<uint16_t> bad;
-  std::vector<std::string> messages;
+  std::vector<std::string> messages, places;
   for (const RowErrors::Entry& entry : entries) {
     bad.push_back(static_cast<uint16_t>(entry.row));
     messages.push_back(expr.ToString() + ": " + entry.message);
+    places.push_back(entry.position.known() ? entry.position.ToString() : "");
   }
   Remove(bad, rows);
-  reject(Select(full, std::move(bad)), "expression", std::move(messages));
+  reject(Select(full, std::move(bad)), {Fate::kDead, "expression", std::move(messages), std::move(places)});
   return result;
 }
 
@@ -183,7 +186,7 @@ Chunk ScanRows::Make(const Input& input, SplitClock& clock, Evaluator& evaluator
       columns.push_back(full.column(*full_schema_.Find(field.name)));
     }
   }
-  Chunk result(std::move(columns), full.physical_rows(), nullptr, full.kinds());
+  Chunk result = full.WithColumns(std::move(columns));
   if (static_cast<int32_t>(rows.size()) == full.physical_rows()) return result;
   return Select(result, std::move(rows));
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/connector.h"
+#include "api/operator.h"
 #include "api/plan.h"
 #include "expr/evaluator.h"
 #include "run/scan/split_clock.h"
@@ -29,9 +30,10 @@ class ScanRows {
     const SourceRows* read = nullptr;
     int split = 0;
     int64_t wall_millis = 0;
+    ChunkOriginPtr origin = nullptr;
   };
-  // `reject(chunk, class, messages)`: rows of rejected_schema() that break the contract or an expression.
-  using Reject = std::function<void(const Chunk&, std::string_view, std::vector<std::string>)>;
+  // `reject(chunk, rejection)`: rows of rejected_schema() that break the contract or an expression.
+  using Reject = std::function<void(const Chunk&, Rejection)>;
   Chunk Make(const Input& input, SplitClock& clock, Evaluator& evaluator, const Reject& reject);
 
   int64_t rows_ahead() const { return rows_ahead_; }  // too far in the future to move a clock

@@ -38,8 +38,24 @@ SourceRange Cover(SourceRange first, SourceRange last) {
   return {begin, std::max(first.end(), last.end()) - begin};
 }
 
-SourceText::SourceText(std::string text, std::string name, int32_t base)
-    : text_(std::move(text)), name_(std::move(name)), base_(base) {}
+SourceText::SourceText(std::string text, std::string name, SqlPosition base)
+    : text_(std::move(text)), name_(std::move(name)), base_(std::move(base)), lines_{0} {
+  for (size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1)) {
+    lines_.push_back(static_cast<uint32_t>(at) + 1);
+  }
+}
+
+SqlPosition SourceText::Position(SourceRange range) const {
+  const size_t offset = std::min<size_t>(range.offset, text_.size());
+  const auto line = std::upper_bound(lines_.begin(), lines_.end(), offset) - 1;
+  const size_t before = CountCodePoints(std::string_view(text_).substr(*line, offset - *line));
+  SqlPosition position = base_;
+  position.offset += static_cast<int32_t>(range.offset);
+  position.line += static_cast<int32_t>(line - lines_.begin());
+  // Only the first line may begin in the middle of one of the script.
+  position.column = static_cast<int32_t>(before) + (line == lines_.begin() ? base_.column : 1);
+  return position;
+}
 
 std::string SourceText::Frame(SourceRange range) const {
   std::string_view text = text_;

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/sql_position.h"
 #include "base/status.h"
 
 namespace caudal::sql {
@@ -25,13 +27,13 @@ SourceRange Cover(SourceRange first, SourceRange last);
 
 class SourceText {
  public:
-  // `name` (a file, a view) goes in front of line and column in errors when it is not empty. `base`: where
-  // this text begins in the script that it was cut from.
-  explicit SourceText(std::string text, std::string name = "", int32_t base = 0);
+  // `name` (a view) goes in front of line and column in errors when it is not empty. `base`: where this text
+  // begins in the script that it was cut from, with the script's file.
+  explicit SourceText(std::string text, std::string name = "", SqlPosition base = {.offset = 0});
 
   const std::string& text() const { return text_; }
   // Of the range in the whole script: what plans keep.
-  int32_t Position(SourceRange range) const { return base_ + static_cast<int32_t>(range.offset); }
+  SqlPosition Position(SourceRange range) const;
   // REQUIRES: the range lies within the text. The view lives as long as this object.
   std::string_view Slice(SourceRange range) const {
     return std::string_view(text_).substr(range.offset, range.length);
@@ -42,7 +44,8 @@ class SourceText {
  private:
   std::string text_;
   std::string name_;
-  int32_t base_;
+  SqlPosition base_;
+  std::vector<uint32_t> lines_;  // where each begins
 };
 
 // An error that is the user's fault, with the frame of `range`:

@@ -16,7 +16,7 @@ struct Draft {
 };
 
 // Makes a User error that points at a position of the SQL text.
-using FailAt = std::function<Status(int32_t position, std::string message)>;
+using FailAt = std::function<Status(const SqlPosition& position, std::string message)>;
 
 // Which nodes a root reaches.
 std::vector<bool> Reachable(const Draft& draft);

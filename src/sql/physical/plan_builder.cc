@@ -6,7 +6,7 @@
 
 namespace caudal::sql {
 
-PlanNode PlanBuilder::Begin(std::string id, std::vector<int> inputs, int32_t position) const {
+PlanNode PlanBuilder::Begin(std::string id, std::vector<int> inputs, const SqlPosition& position) const {
   PlanNode node;
   node.id = std::move(id);
   for (int input : inputs) node.inputs.push_back({input, {}});
@@ -30,7 +30,7 @@ int PlanBuilder::Add(PlanNode node) {
   return static_cast<int>(nodes_.size()) - 1;
 }
 
-int PlanBuilder::AddScan(std::string id, Table table, std::vector<int> columns, int32_t position) {
+int PlanBuilder::AddScan(std::string id, Table table, std::vector<int> columns, const SqlPosition& position) {
   PlanNode node = Begin(std::move(id), {}, position);
   for (size_t i = 0; i < columns.size(); ++i) {
     const TableColumn& column = table.columns[static_cast<size_t>(columns[i])];
@@ -42,7 +42,8 @@ int PlanBuilder::AddScan(std::string id, Table table, std::vector<int> columns, 
 }
 
 int PlanBuilder::AddCalc(std::string id, int input, std::vector<CalcNode::Filter> filters,
-                         std::vector<Projection> projections, int32_t position, int time_projection) {
+                         std::vector<Projection> projections, const SqlPosition& position,
+                         int time_projection) {
   PlanNode node = Begin(std::move(id), {input}, position);
   const int input_time = this->node(input).time_column;
   CalcNode calc;
@@ -67,7 +68,7 @@ std::vector<Field> WindowFields(const WindowSpec& window, const Schema& input) {
   return {{"window_start", bound}, {"window_end", bound}, {"window_time", attribute}};
 }
 
-int PlanBuilder::AddWindow(std::string id, int input, WindowSpec window, int32_t position) {
+int PlanBuilder::AddWindow(std::string id, int input, WindowSpec window, const SqlPosition& position) {
   PlanNode node = Begin(std::move(id), {input}, position);
   node.schema = this->node(input).schema;
   for (Field& field : WindowFields(window, node.schema)) node.schema.fields.push_back(std::move(field));
@@ -99,7 +100,7 @@ int AggregateTimeColumn(const AggregateNode& aggregate) {
 }
 
 int PlanBuilder::AddAggregate(std::string id, int input, AggregateNode aggregate,
-                              std::vector<std::string> call_names, int32_t position) {
+                              std::vector<std::string> call_names, const SqlPosition& position) {
   PlanNode node = Begin(std::move(id), {input}, position);
   node.schema = AggregateSchema(aggregate, this->node(input).schema, call_names);
   node.time_column = AggregateTimeColumn(aggregate);
@@ -107,7 +108,8 @@ int PlanBuilder::AddAggregate(std::string id, int input, AggregateNode aggregate
   return Add(std::move(node));
 }
 
-int PlanBuilder::AddTopN(std::string id, int input, TopNNode top, std::string rank_name, int32_t position) {
+int PlanBuilder::AddTopN(std::string id, int input, TopNNode top, std::string rank_name,
+                         const SqlPosition& position) {
   PlanNode node = Begin(std::move(id), {input}, position);
   node.schema = this->node(input).schema;
   node.time_column = this->node(input).time_column;
@@ -118,7 +120,8 @@ int PlanBuilder::AddTopN(std::string id, int input, TopNNode top, std::string ra
   return Add(std::move(node));
 }
 
-int PlanBuilder::AddDeduplicate(std::string id, int input, DeduplicateNode deduplicate, int32_t position) {
+int PlanBuilder::AddDeduplicate(std::string id, int input, DeduplicateNode deduplicate,
+                                const SqlPosition& position) {
   PlanNode node = Begin(std::move(id), {input}, position);
   node.schema = this->node(input).schema;
   node.time_column = deduplicate.time_column;
@@ -126,7 +129,7 @@ int PlanBuilder::AddDeduplicate(std::string id, int input, DeduplicateNode dedup
   return Add(std::move(node));
 }
 
-int PlanBuilder::AddUnion(std::string id, std::vector<int> inputs, int32_t position) {
+int PlanBuilder::AddUnion(std::string id, std::vector<int> inputs, const SqlPosition& position) {
   PlanNode node = Begin(std::move(id), inputs, position);
   node.schema = this->node(inputs.front()).schema;
   node.time_column = this->node(inputs.front()).time_column;
@@ -142,7 +145,7 @@ int PlanBuilder::AddUnion(std::string id, std::vector<int> inputs, int32_t posit
   return Add(std::move(node));
 }
 
-int PlanBuilder::AddSort(std::string id, int input, SortNode sort, int32_t position) {
+int PlanBuilder::AddSort(std::string id, int input, SortNode sort, const SqlPosition& position) {
   PlanNode node = Begin(std::move(id), {input}, position);
   node.schema = this->node(input).schema;
   node.time_column = this->node(input).time_column;
@@ -150,14 +153,15 @@ int PlanBuilder::AddSort(std::string id, int input, SortNode sort, int32_t posit
   return Add(std::move(node));
 }
 
-int PlanBuilder::AddMaterialize(std::string id, int input, MaterializeNode materialize, int32_t position) {
+int PlanBuilder::AddMaterialize(std::string id, int input, MaterializeNode materialize,
+                                const SqlPosition& position) {
   PlanNode node = Begin(std::move(id), {input}, position);
   node.schema = this->node(input).schema;
   node.payload = std::move(materialize);
   return Add(std::move(node));
 }
 
-int PlanBuilder::AddSink(std::string id, int input, SinkNode sink, int32_t position) {
+int PlanBuilder::AddSink(std::string id, int input, SinkNode sink, const SqlPosition& position) {
   PlanNode node = Begin(std::move(id), {input}, position);
   node.schema = this->node(input).schema;
   node.payload = std::move(sink);

@@ -29,22 +29,22 @@ class PlanBuilder {
   int Add(PlanNode node);
 
   // Makes the node with schema and time attribute. `id` is "owner/clause".
-  int AddScan(std::string id, Table table, std::vector<int> columns, int32_t position);
+  int AddScan(std::string id, Table table, std::vector<int> columns, const SqlPosition& position);
   // The time attribute is the projection of the input's; `time_projection` says which if there are several.
   int AddCalc(std::string id, int input, std::vector<CalcNode::Filter> filters,
-              std::vector<Projection> projections, int32_t position, int time_projection = -1);
-  int AddWindow(std::string id, int input, WindowSpec window, int32_t position);
+              std::vector<Projection> projections, const SqlPosition& position, int time_projection = -1);
+  int AddWindow(std::string id, int input, WindowSpec window, const SqlPosition& position);
   int AddAggregate(std::string id, int input, AggregateNode aggregate, std::vector<std::string> call_names,
-                   int32_t position);
-  int AddTopN(std::string id, int input, TopNNode top, std::string rank_name, int32_t position);
-  int AddDeduplicate(std::string id, int input, DeduplicateNode deduplicate, int32_t position);
-  int AddUnion(std::string id, std::vector<int> inputs, int32_t position);
-  int AddSort(std::string id, int input, SortNode sort, int32_t position);
-  int AddMaterialize(std::string id, int input, MaterializeNode materialize, int32_t position);
-  int AddSink(std::string id, int input, SinkNode sink, int32_t position);
+                   const SqlPosition& position);
+  int AddTopN(std::string id, int input, TopNNode top, std::string rank_name, const SqlPosition& position);
+  int AddDeduplicate(std::string id, int input, DeduplicateNode deduplicate, const SqlPosition& position);
+  int AddUnion(std::string id, std::vector<int> inputs, const SqlPosition& position);
+  int AddSort(std::string id, int input, SortNode sort, const SqlPosition& position);
+  int AddMaterialize(std::string id, int input, MaterializeNode materialize, const SqlPosition& position);
+  int AddSink(std::string id, int input, SinkNode sink, const SqlPosition& position);
 
  private:
-  PlanNode Begin(std::string id, std::vector<int> inputs, int32_t position) const;
+  PlanNode Begin(std::string id, std::vector<int> inputs, const SqlPosition& position) const;
 
   std::vector<PlanNode> nodes_;
 };

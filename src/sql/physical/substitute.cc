@@ -5,7 +5,7 @@ namespace caudal::sql {
 Expr Substitute(const Expr& expr, std::span<const Expr> columns) {
   if (expr.kind == Expr::Kind::kColumn) {
     Expr replaced = columns[static_cast<size_t>(expr.column)];
-    if (expr.position >= 0) replaced.position = expr.position;
+    if (expr.position.known()) replaced.position = expr.position;
     return replaced;
   }
   Expr copy = expr;
