@@ -11,7 +11,7 @@ import gate
 
 LEAST = 5
 OURS = {"APPROX_COUNT_DISTINCT": "an estimate of our own, compared with exact counts instead"}
-CLOCK = {"CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "PROCTIME"}
+CLOCK = {"CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_ROW_TIMESTAMP", "PROCTIME"}
 
 NAME = re.compile(r"^\| `(.+?)` \| ", re.M)
 OPERAND = r"(?:[\w')\]`]|\bNULL)\s*"

@@ -34,7 +34,6 @@ constexpr Alias kAliases[] = {{"!=", "<>"},
                               {"SUBSTR", "SUBSTRING"},
                               {"CEILING", "CEIL"},
                               {"MOD", "%"},
-                              {"CURRENT_ROW_TIMESTAMP", "CURRENT_TIMESTAMP"},
                               {"LOCALTIME", "CURRENT_TIME"},
                               {"NOW", "CURRENT_TIMESTAMP"},
                               {"POW", "POWER"}};

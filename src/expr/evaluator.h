@@ -4,6 +4,7 @@
 // can. Row errors do not stop it: the caller decides what becomes of the rows in RowErrors.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ class RowErrors {
 struct EvaluatorOptions {
   std::string time_zone = "UTC";  // table.local-time-zone
   int64_t now_millis = 0;  // what CURRENT_TIMESTAMP and PROCTIME() give; set by the task before each chunk
+  // In batch, where the whole query is of one moment: what CURRENT_TIMESTAMP and its kind give instead.
+  std::optional<int64_t> query_start_millis = {};
 };
 
 class Evaluator {

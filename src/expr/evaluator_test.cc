@@ -119,6 +119,22 @@ TEST(Evaluator, ErrorsAreOfTheInnermostCallThatTheUserWrote) {
   EXPECT_EQ(constant.entries()[2].position.line, 4);
 }
 
+TEST(Evaluator, InBatchTheClockOfAQueryStandsStill) {
+  EvaluatorOptions options;
+  options.now_millis = 5000;
+  options.query_start_millis = 1000;
+  const auto millis = [&](std::string_view name) {
+    return std::get<int64_t>(EvalConstant(Call(name, {}), options)->data) / 1000;
+  };
+  EXPECT_EQ(millis("CURRENT_TIMESTAMP"), 1000);
+  EXPECT_EQ(millis("LOCALTIMESTAMP"), 1000);
+  EXPECT_EQ(millis("NOW"), 1000);
+  EXPECT_EQ(millis("CURRENT_ROW_TIMESTAMP"), 5000);
+  EXPECT_EQ(millis("PROCTIME"), 5000);
+  options.query_start_millis.reset();
+  EXPECT_EQ(millis("CURRENT_TIMESTAMP"), 5000);
+}
+
 TEST(Evaluator, BranchesNotTakenRaiseNoError) {
   const Chunk chunk({Ints({0, 5, std::nullopt})}, 3);
   const Expr a = Expr::Column(0, "a", Type(TypeId::kInt));

@@ -108,6 +108,7 @@ Status Job::Prepare() {
   context_.executor = options_.executor;
   context_.budget = budget_.get();
   context_.evaluator = settings_.evaluator;
+  if (plan_.batch) context_.evaluator.query_start_millis = started_millis_;
   context_.dead_letter = dead_letter_ ? &*dead_letter_ : nullptr;
   context_.source_of = SourcesOf(plan_);
   context_.query = query_;

@@ -6,6 +6,7 @@
 #include "base/fault_point.h"
 #include "connect/collect/collect_connector.h"
 #include "connect/feed/feed_connector.h"
+#include "expr/scalar_function.h"
 #include "fs/memory_file_system.h"
 #include "run/schedule/pool_executor.h"
 #include "run/schedule/seeded_executor.h"
@@ -63,6 +64,27 @@ class JobTest : public ::testing::Test {
     return keys;
   }
 
+  // LOCALTIMESTAMP of two rows that come one after the other.
+  std::vector<int64_t> ClocksOfTwoChunks(bool batch) {
+    Plan plan = ClicksPlan(1);
+    plan.batch = batch;
+    plan.nodes[1].payload = CalcNode{{},
+                                     {Expr::Column(0, "k", Type(TypeId::kBigInt, false)),
+                                      BindCall(*FindScalarFunction("LOCALTIMESTAMP"), {}).value()}};
+    auto job = Start(std::move(plan));
+    Feed(1, 1000);
+    Run(*job);
+    Feed(2, 2000);
+    Run(*job);
+    feeds_.EndAll();
+    Run(*job, 1000);
+    EXPECT_TRUE(job->finished());
+    std::vector<int64_t> clocks;
+    for (const Change& change : collected_.Get("out")->Committed())
+      clocks.push_back(std::get<int64_t>(change.values[1].data));
+    return clocks;
+  }
+
   ManualEnv env_{1'800'000'000'000'000};
   MemoryFileSystem files_{&env_};
   SeededExecutor executor_{&env_, 7};
@@ -73,6 +95,18 @@ class JobTest : public ::testing::Test {
   const Connector* list_[2] = {&feed_, &collect_};
   std::span<const Connector* const> connectors_{list_};
 };
+
+TEST_F(JobTest, TheClockOfABatchQueryStandsStill) {
+  const std::vector<int64_t> clocks = ClocksOfTwoChunks(/*batch=*/true);
+  ASSERT_EQ(clocks.size(), 2u);
+  EXPECT_EQ(clocks[0], clocks[1]);
+}
+
+TEST_F(JobTest, TheClockOfAStreamingQueryGoesOn) {
+  const std::vector<int64_t> clocks = ClocksOfTwoChunks(/*batch=*/false);
+  ASSERT_EQ(clocks.size(), 2u);
+  EXPECT_LT(clocks[0], clocks[1]);
+}
 
 TEST_F(JobTest, ACrashLosesNothingAndDoublesNothing) {
   auto job = Start(ClicksPlan(1));

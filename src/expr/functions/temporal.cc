@@ -220,9 +220,13 @@ Result<Signature> ResolveClock(std::span<const Type> args, std::span<const Value
   return Signature{type.WithNullable(false), {}};
 }
 
-template <TypeId kType>
+enum class Moment { kQuery, kRow };  // kQuery: in batch one for the whole query
+
+template <TypeId kType, Moment kMoment = Moment::kQuery>
 ColumnPtr ClockKernel(KernelCall& call) {
-  const int64_t instant = call.evaluator.options().now_millis;
+  const EvaluatorOptions& options = call.evaluator.options();
+  const int64_t instant =
+      kMoment == Moment::kRow ? options.now_millis : options.query_start_millis.value_or(options.now_millis);
   const int64_t local = InstantToLocal(instant * 1000, 3, call.evaluator.zone()) / 1000;
   int64_t value = instant * 1000;
   if (kType == TypeId::kTimestamp) value = local * 1000;
@@ -262,7 +266,8 @@ const ScalarFunction kTemporal[] = {
      "TIMESTAMPADD(MONTH, 1, DATE '2024-01-31')", "2024-02-29", ResolveAdd, AddKernel},
     {"TIMESTAMPDIFF", kFamilyTemporal, "The complete units from the first time to the second.",
      "TIMESTAMPDIFF(MONTH, DATE '2024-01-31', DATE '2024-02-29')", "1", ResolveDifference, DifferenceKernel},
-    {"CURRENT_TIMESTAMP", kFamilyTemporal, "The instant of this batch of rows.",
+    {"CURRENT_TIMESTAMP", kFamilyTemporal,
+     "The instant at which the row is computed; in batch mode that of the query's start.",
      "EXTRACT(YEAR FROM CURRENT_TIMESTAMP) >= 1969", "TRUE", ResolveClock<TypeId::kTimestampLtz>,
      ClockKernel<TypeId::kTimestampLtz>, false, false},
     {"LOCALTIMESTAMP", kFamilyTemporal, "The session's wall clock.",
@@ -272,8 +277,11 @@ const ScalarFunction kTemporal[] = {
      ResolveClock<TypeId::kDate>, ClockKernel<TypeId::kDate>, false, false},
     {"CURRENT_TIME", kFamilyTemporal, "The session's time of day.", "CURRENT_TIME >= TIME '00:00:00'", "TRUE",
      ResolveClock<TypeId::kTime>, ClockKernel<TypeId::kTime>, false, false},
+    {"CURRENT_ROW_TIMESTAMP", kFamilyTemporal, "The instant at which the row is computed, in any mode.",
+     "CURRENT_ROW_TIMESTAMP() IS NOT NULL", "TRUE", ResolveClock<TypeId::kTimestampLtz>,
+     ClockKernel<TypeId::kTimestampLtz, Moment::kRow>, false, false},
     {"PROCTIME", kFamilyTemporal, "Processing time.", "PROCTIME() IS NOT NULL", "TRUE",
-     ResolveClock<TypeId::kTimestampLtz>, ClockKernel<TypeId::kTimestampLtz>, false, false},
+     ResolveClock<TypeId::kTimestampLtz>, ClockKernel<TypeId::kTimestampLtz, Moment::kRow>, false, false},
 };
 
 }  // namespace
