@@ -14,9 +14,6 @@ constexpr int64_t kFirstBackoff = 100 * kNanosPerMilli;
 constexpr int64_t kLongestBackoff = 30'000 * kNanosPerMilli;
 constexpr size_t kRecentEpochs = 256;
 constexpr int64_t kRetainEvery = 4;
-// After so many epochs that gave nothing back, memory is held by what will not go away.
-constexpr int64_t kPatientEpochs = 2;
-constexpr int64_t kEphemeralPatience = 5'000 * kNanosPerMilli;
 
 int64_t Longer(int64_t backoff) { return std::clamp(backoff * 2, kFirstBackoff, kLongestBackoff); }
 
@@ -42,6 +39,7 @@ NodeState Counters(const NodeState& node) {
 Coordinator::Coordinator(Parts parts, EpochOptions options)
     : parts_(std::move(parts)),
       options_(options),
+      memory_(parts_.budget, options.ephemeral),
       number_(parts_.base ? parts_.base->epoch.number : 0),
       previous_(parts_.base ? parts_.base->epoch : Epoch{}) {
   const int count = parts_.graph->node_count();
@@ -185,7 +183,8 @@ Runnable::Outcome Coordinator::Run() {
   MaybeMakeManifest(now);
   MaybeCommit(now);
   MaybeDiscover(now);
-  CheckMemory(now);
+  Status memory = memory_.Look(parts_.plan->query, now);
+  if (!memory.ok()) Fail(std::move(memory));
   MaybeBegin(now);
   if (!finished_) Arm(now);
   return Outcome::kIdle;
@@ -201,7 +200,7 @@ void Coordinator::Arm(int64_t now) {
   for (size_t i = 0; i < discover_at_.size(); ++i) {
     if (!(*parts_.discoveries)[i]->complete()) consider(discover_at_[i]);
   }
-  if (over_budget_) consider(now + kFirstBackoff);
+  if (memory_.over()) consider(now + kFirstBackoff);
   if (at == INT64_MAX) return;
   if (armed_at_ <= now || at < armed_at_) {
     armed_at_ = at;
@@ -370,16 +369,7 @@ Manifest Coordinator::BuildManifest() const {
     manifest.processing = std::max(manifest.processing, node.watermark.processing);
     node.segments = parts_.segments->refs(static_cast<int>(i));
     node.committables = parts_.sinks->committables(static_cast<int>(i));
-    node.rows_in = totals.rows_in;
-    node.rows_out = totals.rows_out;
-    node.fates = totals.fates;
-    const NodeState* base = parts_.base ? parts_.base->Find(node.id) : nullptr;
-    if (base == nullptr) continue;
-    for (size_t port = 0; port < std::min(node.rows_in.size(), base->rows_in.size()); ++port) {
-      node.rows_in[port] += base->rows_in[port];
-    }
-    node.rows_out += base->rows_out;
-    AddFates(base->fates, &node.fates);
+    totals.GoOnFrom(parts_.base ? parts_.base->Find(node.id) : nullptr, &node);
   }
   for (const std::unique_ptr<SplitDiscovery>& discovery : *parts_.discoveries) {
     discovery->Complete(&manifest.nodes[static_cast<size_t>(discovery->node())]);
@@ -448,11 +438,7 @@ void Coordinator::OnCommitted() {
   for (size_t node = 0; node < parts_.plan->nodes.size(); ++node) {
     Source* source = (*parts_.endpoints)[node].source.get();
     if (source == nullptr) continue;
-    std::vector<std::pair<Split, Position>> positions;
-    for (const SplitState& split : landing.nodes[node].splits) {
-      positions.push_back({{split.id, split.ordinal}, split.position});
-    }
-    source->Committed(positions);
+    source->Committed(PositionsOf(landing.nodes[node]));
   }
   EpochSample sample;
   sample.epoch = landing.commit.epoch;
@@ -474,7 +460,7 @@ void Coordinator::OnCommitted() {
       for (const Committable& one : target.committables) bytes += one.bytes;
     }
   }
-  if (over_budget_) ++over_budget_epochs_;
+  memory_.OnCommitted();
   if (landing.last) return Finish(Status());
   if (parts_.store == nullptr || landing.commit.epoch.number % kRetainEvery != 0) return;
   Submit([this] {
@@ -487,7 +473,7 @@ void Coordinator::OnCommitted() {
   });
 }
 
-// --- splits, memory, the end ------------------------------------------------------------------------------
+// --- splits and the end -----------------------------------------------------------------------------------
 
 void Coordinator::MaybeDiscover(int64_t now) {
   if (discovering_) return;
@@ -509,27 +495,6 @@ void Coordinator::MaybeDiscover(int64_t now) {
     });
     return;
   }
-}
-
-void Coordinator::CheckMemory(int64_t now) {
-  const MemoryBudget* over = parts_.budget != nullptr ? parts_.budget->over() : nullptr;
-  if (over == nullptr) {
-    over_budget_ = false;
-    over_budget_epochs_ = 0;
-    return;
-  }
-  if (!over_budget_) over_since_nanos_ = now;
-  over_budget_ = true;
-  const bool in_vain = options_.ephemeral ? now - over_since_nanos_ > kEphemeralPatience
-                                          : over_budget_epochs_ >= kPatientEpochs;
-  if (!in_vain) return;
-  // Starting again would need the same memory again.
-  Fail(Status::External(
-           fmt::format("query '{}' holds {} MB of memory, more than the {} MB of '{}', and a checkpoint gave "
-                       "nothing back",
-                       parts_.plan->query, over->used() >> 20, over->limit() >> 20, over->name()),
-           Retry::kNo)
-           .Hint("raise 'caudal.memory-limit', or keep less state: shorter windows, retention or TTL"));
 }
 
 void Coordinator::Fail(Status status) {

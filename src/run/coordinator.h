@@ -18,6 +18,7 @@
 #include "run/epoch/accounting.h"
 #include "run/epoch/epoch_control.h"
 #include "run/epoch/epoch_options.h"
+#include "run/epoch/memory_watch.h"
 #include "run/epoch/sink_epochs.h"
 #include "run/epoch/split_discovery.h"
 #include "run/epoch/state_segments.h"
@@ -107,13 +108,13 @@ class Coordinator : public Runnable, public EpochControl {
   void MaybeCommit(int64_t now);
   void OnCommitted();
   void MaybeDiscover(int64_t now);
-  void CheckMemory(int64_t now);
   void WakeSources(int node);
   void HandOut(const SplitDiscovery& discovery, const std::vector<SplitState>& splits);
   void Arm(int64_t now);  // sets the timer for what is due next
 
   Parts parts_;
   const EpochOptions options_;
+  MemoryWatch memory_;
   std::vector<NodeRole> roles_;
   std::vector<std::string> ids_;
   std::vector<StateTable::SnapshotKind> kinds_;
@@ -131,9 +132,6 @@ class Coordinator : public Runnable, public EpochControl {
   bool finished_ = false;
   bool stop_due_ = false;  // the next epoch is the last
   int64_t armed_at_ = INT64_MAX;
-  bool over_budget_ = false;
-  int64_t over_since_nanos_ = 0;
-  int64_t over_budget_epochs_ = 0;
   std::vector<int64_t> discover_at_;
   bool discovering_ = false;
   std::vector<std::pair<SplitDiscovery*, Split>> finished_splits_;  // while discovering_

@@ -39,6 +39,18 @@ int64_t NodeTotals::fate(std::string_view name) const {
   return total;
 }
 
+void NodeTotals::GoOnFrom(const NodeState* base, NodeState* node) const {
+  node->rows_in = rows_in;
+  node->rows_out = rows_out;
+  node->fates = fates;
+  if (base == nullptr) return;
+  for (size_t port = 0; port < std::min(rows_in.size(), base->rows_in.size()); ++port) {
+    node->rows_in[port] += base->rows_in[port];
+  }
+  node->rows_out += base->rows_out;
+  AddFates(base->fates, &node->fates);
+}
+
 void EpochTotals::Add(const NodeAck& ack) {
   NodeTotals& totals = nodes_[static_cast<size_t>(ack.node)];
   totals.rows_in.resize(std::max(totals.rows_in.size(), ack.rows_in.size()));

@@ -24,6 +24,9 @@ struct NodeTotals {
 
   int64_t fate_total() const;
   int64_t fate(std::string_view fate) const;
+  // The node's counts since the query began, in `node`: those of the manifest restored from, if it is known
+  // there, and these.
+  void GoOnFrom(const NodeState* base, NodeState* node) const;
 };
 
 // What the check must know of a node.

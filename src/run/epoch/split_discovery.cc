@@ -5,6 +5,14 @@
 
 namespace caudal {
 
+std::vector<std::pair<Split, Position>> PositionsOf(const NodeState& source) {
+  std::vector<std::pair<Split, Position>> positions;
+  for (const SplitState& split : source.splits) {
+    positions.push_back({{split.id, split.ordinal}, split.position});
+  }
+  return positions;
+}
+
 Status SplitDiscovery::Restore(const NodeState& state) {
   known_ = state.splits;
   RETURN_IF_ERROR(enumerator_->Restore(state.enumerator));

@@ -13,6 +13,9 @@
 
 namespace caudal {
 
+// Where a manifest says that a source's splits stand.
+std::vector<std::pair<Split, Position>> PositionsOf(const NodeState& source);
+
 class SplitDiscovery {
  public:
   SplitDiscovery(int node, std::unique_ptr<SplitEnumerator> enumerator, int64_t interval_millis)
