@@ -93,6 +93,7 @@ class JdbcReader : public SplitReader {
         rows_(std::move(*table.rows)),
         by_rowid_(table.by_rowid),
         position_(position),
+        first_(position.rows),
         schema_(std::move(schema)),
         origin_(std::move(origin)) {
     rows_.BindInteger(0, by_rowid_ ? position_.after : position_.rows);
@@ -126,6 +127,7 @@ class JdbcReader : public SplitReader {
     return by_rowid_ ? Json{{"origin", origin_}, {"after", position_.after}}.dump()
                      : Json{{"origin", origin_}, {"rows", position_.rows}}.dump();
   }
+  int64_t records_passed() const override { return position_.rows - first_; }
 
  private:
   // The row at hand, if every column has a value of its type; else a rejected record.
@@ -165,6 +167,7 @@ class JdbcReader : public SplitReader {
   SqliteStatement rows_;
   bool by_rowid_;
   JdbcPosition position_;
+  int64_t first_;  // position_.rows when it was opened
   Schema schema_;
   std::string origin_;
   bool ended_ = false;
