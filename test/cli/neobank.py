@@ -114,7 +114,7 @@ class Pipeline:
 
     def leftovers(self):
         """Files that nothing refers to and nobody will ever finish."""
-        found = [path for path in (self.folder / "neobank-data").rglob(".*") if path.is_file()]
+        found = [path for path in (self.folder / "neobank-data").rglob(".*") if path.is_file() and path.suffix != ".committed"]
         for query in (self.folder / "state").glob("*/*/identity"):
             found += [path for path in query.parent.rglob(".*") if path.is_file()]
             found += [path for path in query.parent.glob("sinks/*/*") if path.is_file()]

@@ -68,7 +68,7 @@ class Observe(CliCase):
         self.assertEqual(status["queries"][0]["query"], QUERY)
         # What an operator of the run has to see: docs/operations.md.
         self.assertEqual(self.metric("caudal_rows_out_total", 'kind="Scan"'), 200)
-        written = sum(path.stat().st_size for path in (self.folder / "out").rglob("*") if path.is_file())
+        written = sum(path.stat().st_size for path in (self.folder / "out").rglob("part-*"))
         self.wait_for(lambda: self.metric("caudal_bytes_written_total", 'kind="Sink"') == written, "the bytes")
         self.assertEqual(self.metric("caudal_bytes_read_total", 'kind="Scan"'), sum(p.stat().st_size for p in (self.folder / "in").iterdir()))
         self.assertEqual(self.metric("caudal_rows_fate_total", 'fate="duplicate"'), 50)

@@ -6,16 +6,26 @@
 
 namespace caudal {
 
-CommitResult FileCommitter::Commit(Epoch, std::span<const Committable> committables) {
+CommitResult FileCommitter::Commit(Epoch epoch, std::span<const Committable> committables) {
+  const auto unknown = [](Status status) { return CommitResult{CommitOutcome::kUnknown, std::move(status)}; };
+  bool any = false;
   for (const Committable& committable : committables) {
     Result<std::vector<CommittedFile>> names = FilesFromJson(committable.payload);
     if (!names.ok()) return {CommitOutcome::kRefused, std::move(names).status()};
     for (const CommittedFile& file : *names) {
+      any = true;
       CommitResult named = Name(file);
-      if (named.outcome != CommitOutcome::kCommitted) return named;
+      if (named.outcome == CommitOutcome::kCommitted) continue;
+      if (named.outcome != CommitOutcome::kLost) return named;
+      const Result<Epoch> committed = ledger_.Read();
+      if (!committed.ok()) return unknown(committed.status());
+      if (*committed < epoch) return named;
     }
   }
-  return {};
+  // What no manifest names is never committed again.
+  if (!any || plan_->ephemeral) return {};
+  Status written = ledger_.Write(epoch);
+  return written.ok() ? CommitResult() : unknown(std::move(written));
 }
 
 CommitResult FileCommitter::Name(const CommittedFile& file) {
@@ -44,7 +54,7 @@ CommitResult FileCommitter::Name(const CommittedFile& file) {
                             file.hidden_path, file.rows, file.final_path,
                             moved ? fmt::format("; the table's folder is '{}' now", plan_->root) : ""))
                 .Hint(moved ? "give the table its former 'path' back, or begin with a new state folder"
-                            : "someone removed it")};
+                            : "someone removed it before the commit was noted")};
   }
   // The last count: what a reader of the folder finds is what was prepared.
   Result<FileInfo> found = files->Stat(file.final_path);

@@ -1,8 +1,10 @@
 // FileCommitter: gives prepared files their names. What is named already is left alone, so that an epoch may
-// be committed by anyone, any number of times; a file that is not the epoch's own is never replaced.
+// be committed by anyone, any number of times; a file that is not the epoch's own is never replaced. Once the
+// ledger has an epoch its files are their readers', and may be gone.
 #pragma once
 
 #include "api/sink.h"
+#include "connect/filesystem/sink/commit_ledger.h"
 #include "connect/filesystem/sink/file_committable.h"
 #include "connect/filesystem/sink/file_sink.h"
 
@@ -11,9 +13,10 @@ namespace caudal {
 class FileCommitter : public SinkCommitter {
  public:
   // `plan` outlives the committer.
-  explicit FileCommitter(const FileSinkPlan* plan) : plan_(plan) {}
+  explicit FileCommitter(const FileSinkPlan* plan)
+      : plan_(plan), ledger_(plan->format.files, plan->ledger_path()) {}
 
-  // A folder cannot tell.
+  // The ledger is not asked: it may be removed, and a folder cannot tell.
   Result<Epoch> LastCommitted() override { return Epoch(); }
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
   // Hidden files of this sink's earlier generations.
@@ -25,6 +28,7 @@ class FileCommitter : public SinkCommitter {
   Status RemoveBelow(const std::string& folder);
 
   const FileSinkPlan* plan_;
+  CommitLedger ledger_;
 };
 
 }  // namespace caudal

@@ -2,10 +2,12 @@
 //
 //   .caudal-<sink>-<generation>-<task>-<n>.inprogress        while it is written and prepared
 //   part-<sink>-<generation>-<epoch>-<task>-<n>.parquet      after Commit's rename
+//   .caudal-<sink>.committed                                 in the table's folder: see CommitLedger
 //
-// Both in the folder of the partition, so that the rename is atomic. <sink> is a number of 16 hexadecimal
-// digits made of the checkpoint's identity and the sink's id, so that no two sinks, of one plan, of two, or
-// of one started over, ever give one name; and the rename never replaces a file. An epoch ends all its files.
+// The first two in the folder of the partition, so that the rename is atomic. <sink> is a number of 16
+// hexadecimal digits made of the checkpoint's identity and the sink's id, so that no two sinks, of one plan,
+// of two, or of one started over, ever give one name; and the rename never replaces a file. An epoch ends all
+// its files.
 #pragma once
 
 #include "api/connector.h"
@@ -27,6 +29,7 @@ struct FileSinkPlan {
   bool ephemeral = false;  // what this very generation did not commit is a leftover, too
 
   std::string hidden_prefix() const { return ".caudal-" + sink + "-"; }
+  std::string ledger_path() const { return root + "/.caudal-" + sink + ".committed"; }
   // `folder`: of the partition, relative.
   std::string HiddenPath(const std::string& folder, int task, int64_t number) const;
 };

@@ -72,12 +72,12 @@ class FilesystemSinkTest : public ::testing::Test {
     }
     return Chunk({hour.Finish(), a.Finish(), s.Finish()}, rows);
   }
-  // Relative names of all files, hidden ones too.
+  // Relative names of all files, hidden ones too, but for the ledgers.
   std::vector<std::string> Files() {
     std::set<std::string> names;
     if (!std::filesystem::exists(folder_ + "/out")) return {};
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ + "/out")) {
-      if (entry.is_regular_file())
+      if (entry.is_regular_file() && entry.path().extension() != ".committed")
         names.insert(std::filesystem::relative(entry.path(), folder_ + "/out").string());
     }
     return {names.begin(), names.end()};
@@ -226,10 +226,44 @@ TEST_F(FilesystemSinkTest, AFileOfAnotherIsNeverReplacedNorTakenForOurs) {
   std::filesystem::remove(path);
   EXPECT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
-  { std::ofstream(path) << "foreign"; }  // the recount finds what is not what was prepared
+  // The recount finds what is not what was prepared.
+  std::filesystem::remove(folder_ + "/out/.caudal-97d1ecba0192c3bf.committed");
+  { std::ofstream(path) << "foreign"; }
   const CommitResult replaced = committer->Commit({1, 1}, std::span(&*committable, 1));
   EXPECT_EQ(replaced.outcome, CommitOutcome::kLost);
   EXPECT_THAT(replaced.status.message(), HasSubstr("has 7 bytes, and the 1 rows"));
+}
+
+TEST_F(FilesystemSinkTest, FinishedFilesMayBeMovedAwayOnceTheirCommitIsNoted) {
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  std::vector<Committable> epochs;
+  for (int64_t number : {1, 2}) {
+    ASSERT_TRUE(writer->Write(Rows(number * 10, 10, 2), rejects_).ok());
+    auto committable = std::move(writer->Seal({1, number})).value()->Prepare();
+    ASSERT_TRUE(committable.ok());
+    epochs.push_back(*committable);
+  }
+  const auto commit = [&](int64_t generation, Epoch epoch) {
+    auto fresh = MakeSink(generation);
+    auto committer = std::move(fresh->MakeCommitter()).value();
+    return committer->Commit(epoch, std::span(&epochs[static_cast<size_t>(epoch.number - 1)], 1));
+  };
+  ASSERT_EQ(commit(1, {1, 1}).outcome, CommitOutcome::kCommitted);
+  for (const std::string& name : Files()) {
+    if (name.find("/part-") != std::string::npos) std::filesystem::remove(folder_ + "/out/" + name);
+  }
+  // A restart repeats the commit of files that their reader has taken away.
+  EXPECT_EQ(commit(2, {1, 1}).outcome, CommitOutcome::kCommitted);
+  // What is gone before its own commit is lost, whatever was committed before.
+  for (const std::string& name : Files()) std::filesystem::remove(folder_ + "/out/" + name);
+  const CommitResult lost = commit(2, {1, 2});
+  EXPECT_EQ(lost.outcome, CommitOutcome::kLost);
+  EXPECT_THAT(lost.status.message(), HasSubstr("is gone, and so is what it was to become"));
+  EXPECT_EQ(lost.status.hint(), "someone removed it before the commit was noted");
+  // And a ledger that cannot be read proves nothing.
+  { std::ofstream(folder_ + "/out/.caudal-97d1ecba0192c3bf.committed") << "{\"version\": 1"; }
+  EXPECT_EQ(commit(2, {1, 1}).outcome, CommitOutcome::kLost);
 }
 
 TEST_F(FilesystemSinkTest, ACommitThatFailsInTheMiddleIsFinishedByTheNext) {
