@@ -50,13 +50,24 @@ Status MakeTable(Sqlite* database, const OpsTable& table) {
 
 }  // namespace
 
+Status OpsStore::CheckVersion(Sqlite* database) {
+  ASSIGN_OR_RETURN(const int64_t version, database->QueryInteger("PRAGMA user_version", 0));
+  if (version <= kVersion) return Status();
+  return Status::User(
+             fmt::format("operations store '{}' is of version {}, and this caudal knows those up to {}",
+                         database->path(), version, kVersion))
+      .Hint("use the caudal that made it, or move the file away: it holds history alone");
+}
+
 Result<std::unique_ptr<OpsStore>> OpsStore::Open(const std::string& state_root) {
   ASSIGN_OR_RETURN(std::unique_ptr<Sqlite> database, Sqlite::Open(PathIn(state_root), Sqlite::Mode::kCreate));
   // History may lose its last second in a power cut: it is not worth a disk sync a commit.
   RETURN_IF_ERROR(database->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"));
+  RETURN_IF_ERROR(CheckVersion(database.get()));
   SqliteTransaction tables(database.get());
   RETURN_IF_ERROR(tables.Begin());
   for (const OpsTable& table : OpsTables()) RETURN_IF_ERROR(MakeTable(database.get(), table));
+  RETURN_IF_ERROR(database->Execute(fmt::format("PRAGMA user_version = {}", kVersion)));
   RETURN_IF_ERROR(tables.Commit());
   return std::unique_ptr<OpsStore>(new OpsStore(std::move(database)));
 }

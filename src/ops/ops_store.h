@@ -17,8 +17,16 @@ namespace caudal {
 class OpsStore {
  public:
   static std::string PathIn(const std::string& state_root) { return state_root + "/ops.db"; }
-  // Makes the file and its tables if they are not there.
+  // The form of the tables, kept as the file's user_version: 0 was written before there were versions. A
+  // file whose tables have another form gets that of today; a form that an older caudal must not touch is a
+  // new version.
+  static constexpr int64_t kVersion = 1;
+
+  // Makes the file and its tables if they are not there; brings an older file to kVersion. User error for a
+  // file that a newer caudal made.
   static Result<std::unique_ptr<OpsStore>> Open(const std::string& state_root);
+  // The check alone, for those who read.
+  static Status CheckVersion(Sqlite* database);
 
   // All rows in one transaction.
   Status Write(const std::vector<OpsRow>& rows);

@@ -83,6 +83,52 @@ TEST(OpsStore, GivesAnOlderFileTheFormOfTodayAndKeepsItsRows) {
   std::filesystem::remove_all(folder);
 }
 
+class OpsFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/caudal-ops-XXXXXX";
+    folder_ = mkdtemp(name);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::unique_ptr<Sqlite> Raw() {
+    auto database = Sqlite::Open(OpsStore::PathIn(folder_), Sqlite::Mode::kCreate);
+    EXPECT_TRUE(database.ok()) << database.status().ToString();
+    return std::move(database).value();
+  }
+  std::string folder_;
+};
+
+TEST_F(OpsFile, OfBeforeThereWereVersionsIsUpgraded) {
+  // As it was before 'cpu_us' and the table of fates, with a row of history.
+  ASSERT_TRUE(
+      Raw()
+          ->Execute("CREATE TABLE operators (query_id TEXT, operator TEXT, rows_in INTEGER, PRIMARY KEY "
+                    "(query_id, operator)); INSERT INTO operators VALUES ('bank/q', 'q/scan/1', 7)")
+          .ok());
+  auto store = OpsStore::Open(folder_);
+  ASSERT_TRUE(store.ok()) << store.status().ToString();
+  OpsRow row("operators");
+  row.Text("bank/q").Text("q/sink").Text("Sink");
+  for (size_t i = 3; i < FindOpsTable("operators").columns.size(); ++i) row.Integer(static_cast<int64_t>(i));
+  const Status written = (*store)->Write({row});
+  EXPECT_TRUE(written.ok()) << written.ToString();
+  auto raw = Raw();
+  EXPECT_EQ(*raw->QueryInteger("PRAGMA user_version", -1), OpsStore::kVersion);
+  EXPECT_EQ(*raw->QueryInteger("SELECT rows_in FROM operators WHERE operator = 'q/scan/1'", -1), 7);
+  EXPECT_EQ(*raw->QueryInteger("SELECT rows_in FROM operators WHERE label = 'Sink'", -1), 4);
+  EXPECT_EQ(*raw->QueryInteger("SELECT count(*) FROM fates", -1), 0);
+}
+
+TEST_F(OpsFile, OfANewerCaudalIsRefusedByName) {
+  ASSERT_TRUE(OpsStore::Open(folder_).ok());
+  ASSERT_TRUE(Raw()->Execute("PRAGMA user_version = 9").ok());
+  const Status refused = OpsStore::Open(folder_).status();
+  EXPECT_EQ(refused.domain(), Domain::kUser);
+  EXPECT_EQ(refused.message(), "operations store '" + OpsStore::PathIn(folder_) +
+                                   "' is of version 9, and this caudal knows those up to 1");
+  EXPECT_EQ(*Raw()->QueryInteger("PRAGMA user_version", -1), 9);
+}
+
 TEST(OpsTables, AreTablesOfCaudal) {
   const Table table = FindOpsTable("fates").AsTable("/data/ops.db");
   EXPECT_EQ(table.name, "ops.fates");

@@ -15,6 +15,8 @@ Status AddOpsTables(const std::string& state_root, Catalog* catalog) {
     return Status::User(fmt::format("there is no operations store '{}'", path))
         .Hint("name the folder that 'caudal run --state' was given");
   }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Sqlite> database, Sqlite::Open(path, Sqlite::Mode::kReadOnly));
+  RETURN_IF_ERROR(OpsStore::CheckVersion(database.get()));
   for (const OpsTable& table : OpsTables()) RETURN_IF_ERROR(catalog->AddTable(table.AsTable(path)));
   return Status();
 }
