@@ -92,7 +92,8 @@ Status OpsStore::Expire(int64_t millis) {
   OpsRow limit("streaming_progress");
   limit.Time(millis);
   for (const auto& [table, column] :
-       {std::pair("streaming_progress", "observed_at"), std::pair("epochs", "committed_at")}) {
+       {std::pair("streaming_progress", "observed_at"), std::pair("epochs", "committed_at"),
+        std::pair("warnings", "observed_at")}) {
     ASSIGN_OR_RETURN(SqliteStatement remove,
                      database_->Prepare(fmt::format("DELETE FROM {} WHERE {} < ?", table, column)));
     Bind(limit.cells[0], 0, &remove);

@@ -121,6 +121,9 @@ std::span<const OpsTable> OpsTables() {
         {"watermark", kTime},
         {"observed_at", kTime}},
        {0, 1}},
+      {"warnings",
+       {{"query_id", kText}, {"run_id", kText}, {"operator", kText}, {"text", kText}, {"observed_at", kTime}},
+       {0, 1, 2, 3}},
   };
   return tables;
 }

@@ -58,7 +58,8 @@ HttpPage StatusBoard::Status() const {
                            {"busy", node.busy},
                            {"blocked", node.blocked},
                            {"idle", node.idle},
-                           {"state_rows", node.state_rows}});
+                           {"state_rows", node.state_rows},
+                           {"warnings", node.warnings}});
     }
     jobs.push_back({{"query", job.query},
                     {"generation", job.generation},

@@ -100,6 +100,7 @@ void OpsRecorder::Observe(const Plan& plan, const JobProgress& progress) {
   if (new_epoch || env_->SteadyNanos() - seen.nanos > kIdleNanos || progress.state == JobState::kFailed) {
     AddProgress(progress, report, &seen);
   }
+  AddWarnings(progress, &seen);
   AddQuery(progress);
   AddFates(progress, report);
   AddOperators(progress);
@@ -115,6 +116,7 @@ void OpsRecorder::Begin(const Plan& plan, const JobProgress& progress, Seen* see
   }
   seen->generation = progress.generation;
   seen->attempt = 0;
+  seen->warnings.clear();
   seen->bytes = 0;
   seen->nanos = env_->SteadyNanos();
 }
@@ -178,6 +180,18 @@ void OpsRecorder::AddProgress(const JobProgress& progress, const QueryReport& re
   seen->bytes = bytes;
   seen->nanos = now;
   seen->report = report;
+}
+
+void OpsRecorder::AddWarnings(const JobProgress& progress, Seen* seen) {
+  for (const OperatorProgress& node : progress.operators) {
+    for (const std::string& warning : node.warnings) {
+      if (!seen->warnings.insert(node.id + '\0' + warning).second) continue;
+      OpsRow row("warnings");
+      row.Text(progress.query).Text(std::to_string(progress.generation)).Text(node.id).Text(warning);
+      row.Time(env_->NowMillis());
+      rows_.push_back(std::move(row));
+    }
+  }
 }
 
 // As of now: a query that has not committed yet is seen to work.

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class OpsRecorder {
     int64_t bytes = 0;
     int64_t nanos = 0;
     QueryReport report;
+    std::set<std::string> warnings;  // of this generation, by operator and text
   };
   struct Live {  // of a query, at the last call
     int64_t rows = 0;
@@ -55,6 +57,7 @@ class OpsRecorder {
   void AddProgress(const JobProgress& progress, const QueryReport& report, Seen* seen);
   void AddFates(const JobProgress& progress, const QueryReport& report);
   void AddOperators(const JobProgress& progress);
+  void AddWarnings(const JobProgress& progress, Seen* seen);
   void AddQuery(const JobProgress& progress);
 
   std::string state_root_;

@@ -4,6 +4,7 @@
   test/cli/observe.py build/release/caudal [-k PATTERN]
 """
 import json
+import os
 import re
 import urllib.error
 import urllib.request
@@ -54,6 +55,28 @@ class Observe(CliCase):
     def metric(self, name, labels=""):
         match = re.search(rf"^{name}{{[^}}]*{re.escape(labels)}[^}}]*}} (\S+)$", self.page("/metrics")[1], re.MULTILINE)
         return float(match.group(1)) if match else None
+
+    def test_what_sources_warn_of(self):
+        os.mkfifo(self.folder / "in/pipe.ndjson")
+        self.run_job()
+        self.feed("b.ndjson", 0, 10)
+        self.wait_for(lambda: len(self.written()) == 10 if (self.folder / "out").exists() else False, "the rows")
+        self.feed("a.ndjson", 10, 10)  # below the position
+
+        def told():
+            status = json.loads(self.caudal("status", "--state", "state", "--json").stdout)
+            return [(each["query"], each["operator"], each["warning"]) for each in status["warnings"]]
+
+        self.wait_for(lambda: len(told()) == 2, "the warnings")
+        self.assertEqual({(query, operator) for query, operator, _ in told()}, {(QUERY, "events/scan/1")})
+        self.assertIn("'in/pipe.ndjson' is a pipe: it is left out", told()[0][2])
+        self.assertIn("file 'in/a.ndjson' appeared or changed after 'b.ndjson'", told()[1][2])
+        self.assertIn("is a pipe", self.caudal("status", "--state", "state").stdout)
+        self.caudal("stop", "--state", "state")
+        # A run without the pipe has nothing to warn of.
+        (self.folder / "in/pipe.ndjson").unlink()
+        self.run_job("--until-idle", "300 ms")
+        self.wait_for(lambda: told() == [], "a run without warnings")
 
     def test_pages(self):
         self.run_job("--listen", "127.0.0.1:0")

@@ -95,6 +95,11 @@ SourceRows FileSplitReader::ReportNews() {
     position_.Remember({changed.now.name, changed.now.info.size, changed.now.info.modified_micros});
   }
   rows.warnings = std::move(block_->warnings);
+  // Under 'fail' the first one ends the query; else people shall see the names, too.
+  for (const RejectedRecord& rejected : rows.rejected) {
+    rows.warnings.push_back(rejected.message);
+    passed_ += rejected.records;
+  }
   NoteListing();
   block_.reset();
   return rows;

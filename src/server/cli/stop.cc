@@ -79,6 +79,11 @@ constexpr std::string_view kFates =
     "fate, "
     "sum(rows) AS rows FROM fates GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC";
 
+// Of the run that `queries` tells of.
+constexpr std::string_view kWarnings =
+    "SELECT w.query_id AS query, w.operator, w.text AS warning FROM warnings w JOIN queries q ON "
+    "q.query_id = w.query_id AND q.run_id = w.run_id ORDER BY 1, w.rowid";
+
 // What the store holds is of the last moment that a run wrote it: one that was killed did not say goodbye.
 void MarkInterrupted(Json* queries) {
   for (Json& query : *queries) {
@@ -147,27 +152,30 @@ int ShowStatus(const std::string& state_root, Console& console) {
   const Result<std::string> description = StateLock::ReadDescription(state_root);
   if (!description.ok()) return console.Fail(description.status(), RefusalCode(description.status()));
   const bool running = StateLock::IsHeld(state_root);
-  Json queries = Json::array(), fates = Json::array();
+  Json queries = Json::array(), fates = Json::array(), warnings = Json::array();
   Result<std::unique_ptr<Sqlite>> store = Sqlite::Open(OpsStore::PathIn(state_root), Sqlite::Mode::kReadOnly);
   if (store.ok()) {
     Result<Json> rows = ReadOps(store->get(), kQueries);
     if (rows.ok()) queries = std::move(rows).value();
     rows = ReadOps(store->get(), kFates);
     if (rows.ok()) fates = std::move(rows).value();
+    rows = ReadOps(store->get(), kWarnings);
+    if (rows.ok()) warnings = std::move(rows).value();
   }
   if (!running) MarkInterrupted(&queries);
   if (console.json) {
     console.Out(Json{{"running", running},
                      {"run", Json::parse(*description, nullptr, false)},
                      {"queries", queries},
-                     {"fates", fates}}
+                     {"fates", fates},
+                     {"warnings", warnings}}
                     .dump() +
                 "\n");
     return static_cast<int>(ExitCode::kOk);
   }
   console.Out(fmt::format("{} on {}\n", running ? "running" : "stopped", state_root));
   const std::string errors = TakeErrors(&queries);
-  console.Out(DrawObjects(queries) + errors + DrawObjects(fates));
+  console.Out(DrawObjects(queries) + errors + DrawObjects(fates) + DrawObjects(warnings));
   return static_cast<int>(ExitCode::kOk);
 }
 
