@@ -47,7 +47,8 @@ JobOptions Engine::MakeJobOptions(const std::string& pipeline, const std::string
   return options;
 }
 
-Status Engine::Select(Plan plan, RowsConsumer consumer, const SelectOptions& ends, bool* started) {
+Result<JobProgress> Engine::Select(Plan plan, RowsConsumer consumer, const SelectOptions& ends,
+                                   bool* started) {
   const bool batch = plan.batch;
   std::optional<RowLimit> limit = RowLimit::TakeFrom(&plan);
   if (limit) {
@@ -87,9 +88,11 @@ Status Engine::Select(Plan plan, RowsConsumer consumer, const SelectOptions& end
           .Hint("a batch query has its result at the end: give it more time, or less to read");
     }
     job->Stop(Job::StopKind::kSavepoint);
-    return job->Wait();
+    RETURN_IF_ERROR(job->Wait());
+    return job->progress();
   }
-  return job->status();
+  RETURN_IF_ERROR(job->status());
+  return job->progress();
 }
 
 Result<JobProgress> Engine::Insert(Plan plan, const std::function<bool()>& should_stop, bool* started) {

@@ -38,8 +38,9 @@ class Engine {
   };
   // Runs a bare SELECT; `consumer` gets its rows, hidden columns last. A LIMIT without ORDER BY ends the
   // read. A streaming SELECT that is stopped, or reaches its deadline, has ended well; a batch one has no
-  // result. `*started`: an error came from running it, not from its tables and options.
-  Status Select(Plan plan, RowsConsumer consumer, const SelectOptions& ends, bool* started);
+  // result. `*started`: an error came from running it, not from its tables and options. The counts at the
+  // end.
+  Result<JobProgress> Select(Plan plan, RowsConsumer consumer, const SelectOptions& ends, bool* started);
   // Runs an INSERT to its end without a checkpoint; how many rows each sink took.
   Result<JobProgress> Insert(Plan plan, const std::function<bool()>& should_stop, bool* started);
 

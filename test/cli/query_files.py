@@ -3,6 +3,7 @@
 
   test/cli/query_files.py build/release/caudal [-k PATTERN]
 """
+import json
 import pathlib
 import time
 
@@ -95,6 +96,19 @@ class QueryFiles(CliCase):
         self.assertIn("none.sql", self.refused("sql", "none.sql", code=3))
         self.write("in/bad.ndjson", '{"id": 1}\nno json\n')
         self.assertIn("bad.ndjson", self.refused("sql", "SELECT * FROM `in/bad.ndjson`", code=2))
+
+    def test_skipped_records_are_counted(self):
+        self.write("in/a.ndjson", '{"id": 1}\n{"id": \n{"id": null}\n{"id": 2}\n{"id": "x"}\n')
+        table = "CREATE TABLE t (id INT NOT NULL) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json'%s);"
+        into = "CREATE TABLE o (id INT) WITH ('connector' = 'blackhole');"
+        skip = table % ", 'caudal.errors' = 'skip'"
+        for statement in ("SELECT COUNT(*) FROM t", into + "INSERT INTO o SELECT id FROM t"):
+            said = self.caudal("sql", skip + statement).stderr.splitlines()
+            self.assertIn("skipped records of 't': 2 malformed, 1 contract", said)
+            told = [json.loads(line) for line in self.caudal("sql", "--json", skip + statement).stderr.splitlines()]
+            self.assertEqual(told, [{"skipped": {"source": "t", "records": {"malformed": 2, "contract": 1}}}])
+        self.write("in/a.ndjson", '{"id": 1}\n')
+        self.assertNotIn("skipped", self.caudal("sql", skip + "SELECT COUNT(*) FROM t").stderr)
 
     def test_a_table_on_a_terminal(self):
         text = self.on_terminal("sql", "SELECT 2 AS two")

@@ -54,6 +54,11 @@ void Console::Note(std::string_view line) {
   std::fprintf(err_, "%s\n", Secrets::Redact(std::string(line)).c_str());
 }
 
+void Console::Remark(std::string_view line, std::string_view as_json) {
+  ClearProgress();
+  std::fprintf(err_, "%s\n", Secrets::Redact(std::string(json ? as_json : line)).c_str());
+}
+
 void Console::Progress(std::string_view line) {
   if (!shows_progress()) return;
   std::fprintf(err_, "\r\033[K%s", Secrets::Redact(std::string(line)).c_str());

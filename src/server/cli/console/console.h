@@ -27,6 +27,8 @@ class Console {
   void Out(std::string_view text);
   // A line for people on standard error; nothing with --json.
   void Note(std::string_view line);
+  // For people or, with --json, for programs: a line on standard error either way.
+  void Remark(std::string_view line, std::string_view as_json);
   // A line that the next one, or anything else printed, replaces. Only on a terminal.
   void Progress(std::string_view line);
   // Prints the error and returns the code to exit with.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "server/cli/console/row_printer.h"
+#include "server/cli/console/skipped_rows.h"
 #include "server/row_text.h"
 
 namespace caudal {
@@ -53,10 +54,12 @@ Status ScriptRunner::Run(const sql::SelectQuery& query) {
   RowPrinter printer(std::move(text), !last.kinds.insert_only(), console_);
   Engine::SelectOptions ends = ends_;
   if (!query.plan.batch) ends.on_second = [&printer] { printer.Flush(); };
-  RETURN_IF_ERROR(engine().Select(
-      query.plan, [&printer](const Chunk& chunk) { return printer.Add(chunk); }, ends, &started_));
+  ASSIGN_OR_RETURN(
+      const JobProgress progress,
+      engine().Select(
+          query.plan, [&printer](const Chunk& chunk) { return printer.Add(chunk); }, ends, &started_));
   printer.Finish();
-  return Status();
+  return TellSkipped(query.plan, progress, console_);
 }
 
 Status ScriptRunner::Run(const sql::InsertQuery& query) {
@@ -69,7 +72,7 @@ Status ScriptRunner::Run(const sql::InsertQuery& query) {
       console_->Note(fmt::format("{}: {} rows", node.id, GroupDigits(node.rows_in[0])));
     }
   }
-  return Status();
+  return TellSkipped(query.plan, progress, console_);
 }
 
 }  // namespace caudal
