@@ -177,6 +177,16 @@ class BadInput(unittest.TestCase):
         self.assertEqual((self.folder / "out.db").read_bytes(), b"this is no database" * 100)
         self.assertEqual(self.manifests(), [])
 
+    def test_path_without_the_right_to_read_is_refused_before_start(self):
+        self.feed({"id": 1, "amount": 1})
+        self.job()
+        (self.folder / "in").chmod(0)
+        rights = self.without_rights()
+        for words in (("run", "job.sql", "--state", "state"), ("sql", (self.folder / "job.sql").read_text())):
+            self.expect(self.caudal(*words, **rights), 3, "error[external]: cannot list 'in': permission denied", "at table 'events'", "hint:")
+        (self.folder / "in").chmod(0o755)
+        self.assertEqual(self.rows(), [])
+
     def test_file_without_the_right_to_read(self):
         self.feed({"id": 1, "amount": 1})
         self.job(source=WATCH)

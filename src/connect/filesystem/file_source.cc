@@ -26,6 +26,15 @@ class FixedSplits : public SplitEnumerator {
   bool discovered_ = false;
 };
 
+// What may not be read is found before anything runs, as far as the path itself goes.
+Status CheckReadable(FileSystem* files, const std::string& path) {
+  ASSIGN_OR_RETURN(const bool exists, files->Exists(path));
+  if (!exists) return Status();
+  ASSIGN_OR_RETURN(const FileInfo info, files->Stat(path));
+  if (!info.unreadable.empty()) return Status();
+  return info.is_directory ? files->List(path).status() : files->Open(path).status();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Source>> FileSource::Make(const Table& table, const ReadRequest& request,
@@ -46,6 +55,8 @@ Result<std::unique_ptr<Source>> FileSource::Make(const Table& table, const ReadR
                fmt::format("table '{}': a folder of Parquet files cannot be watched yet", table.name))
         .Hint("leave 'source.monitor-interval' out to read what is there");
   }
+  Status readable = CheckReadable(files, options.path);
+  if (!readable.ok()) return std::move(readable).At(fmt::format("table '{}'", table.name));
   // The same check that Open makes, so that a wrong option is found before anything runs.
   if (options.format != "parquet") {
     RETURN_IF_ERROR(MakeDecoder(options.format, columns.content(), table.options).status());
