@@ -1,12 +1,16 @@
 // MemoryBudget: bytes that a part of the process may hold, nested process → query → operator.
 //
 // A charge counts at every level up to the root; it never blocks and never fails: over() tells the runtime to
-// spill, press back and, when neither helps, to stop that query. Thread-safe; a parent outlives its children.
+// spill, press back and, when neither helps, to stop the query that holds most. Thread-safe; a parent
+// outlives its children.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace caudal {
 
@@ -14,8 +18,17 @@ class MemoryBudget {
  public:
   // `limit` in bytes; 0 = only the parents' limits count.
   MemoryBudget(std::string name, int64_t limit, MemoryBudget* parent = nullptr)
-      : name_(std::move(name)), limit_(limit), parent_(parent) {}
-  ~MemoryBudget() { Charge(-used()); }
+      : name_(std::move(name)), limit_(limit), parent_(parent) {
+    if (parent_ == nullptr) return;
+    std::lock_guard lock(parent_->mutex_);
+    parent_->children_.push_back(this);
+  }
+  ~MemoryBudget() {
+    Charge(-used());
+    if (parent_ == nullptr) return;
+    std::lock_guard lock(parent_->mutex_);
+    std::erase(parent_->children_, this);
+  }
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
@@ -35,12 +48,30 @@ class MemoryBudget {
     }
     return nullptr;
   }
+  // Whether it is over, and it is for this one to give back: its own limit is passed, or of those that are
+  // together over theirs it holds most.
+  bool must_give_back() const {
+    const MemoryBudget* level = over();
+    return level == this || (level != nullptr && holds_most());
+  }
 
  private:
+  // Of equal ones the oldest does.
+  bool holds_most() const {
+    if (parent_ == nullptr) return true;
+    std::lock_guard lock(parent_->mutex_);
+    const auto most =
+        std::max_element(parent_->children_.begin(), parent_->children_.end(),
+                         [](const MemoryBudget* a, const MemoryBudget* b) { return a->used() < b->used(); });
+    return *most == this;
+  }
+
   std::string name_;
   int64_t limit_;
   MemoryBudget* parent_;
   std::atomic<int64_t> used_{0};
+  mutable std::mutex mutex_;
+  std::vector<MemoryBudget*> children_;
 };
 
 }  // namespace caudal

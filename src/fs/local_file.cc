@@ -16,6 +16,13 @@ namespace {
 
 constexpr size_t kWriteBytes = 256 * 1024;
 
+// What has been given to the system and is not on the disk cannot be had from the file again: whatever the
+// reason, only writing it anew helps.
+Status Written(Status status) {
+  if (status.ok() || Faults::IsInjectedCrash(status)) return status;
+  return Status::External(status.message(), Retry::kRestart).Hint(status.hint());
+}
+
 class LocalWritableFile : public WritableFile {
  public:
   LocalWritableFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
@@ -30,20 +37,23 @@ class LocalWritableFile : public WritableFile {
   }
 
   Status Sync() override {
+    RETURN_IF_ERROR(lost_);
     RETURN_IF_ERROR(Flush());
-    FAULT_POINT(disk_sync);
-    if (fdatasync(fd_) != 0) return LocalError("make durable", path_, errno);
-    return Status();
+    lost_ = Written([this]() -> Status {
+      FAULT_POINT(disk_sync);
+      return fdatasync(fd_) == 0 ? Status() : LocalError("make durable", path_, errno);
+    }());
+    return lost_;
   }
 
   Status Close() override {
-    if (fd_ < 0) return Status();
+    if (fd_ < 0) return lost_;
     RETURN_IF_ERROR(Sync());
     RETURN_IF_ERROR(SyncParentFolder(path_));
     const int result = close(fd_);
     fd_ = -1;
-    if (result != 0 && errno != EINTR) return LocalError("close", path_, errno);
-    return Status();
+    if (result != 0 && errno != EINTR) lost_ = Written(LocalError("close", path_, errno));
+    return lost_;
   }
 
   int64_t size() const override { return size_; }
@@ -74,6 +84,7 @@ class LocalWritableFile : public WritableFile {
   std::string path_;
   std::string pending_;
   int64_t size_ = 0;
+  Status lost_;  // of a failed sync: the system drops what it could not write and tells it once
 };
 
 class LocalRandomAccessFile : public RandomAccessFile {
@@ -122,7 +133,7 @@ Status SyncParentFolder(const std::string& path) {
   const int result = fsync(fd);
   const int error = errno;
   close(fd);
-  if (result != 0 && error != EINVAL) return LocalError("make durable", folder, error);
+  if (result != 0 && error != EINVAL) return Written(LocalError("make durable", folder, error));
   return Status();
 }
 

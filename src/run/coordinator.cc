@@ -14,13 +14,14 @@ constexpr int64_t kFirstBackoff = 100 * kNanosPerMilli;
 constexpr int64_t kLongestBackoff = 30'000 * kNanosPerMilli;
 constexpr size_t kRecentEpochs = 256;
 constexpr int64_t kRetainEvery = 4;
+// How long a query that is asked to stop goes on trying to commit its last epoch.
+constexpr int64_t kStopPatience = 30'000 * kNanosPerMilli;
 
 int64_t Longer(int64_t backoff) { return std::clamp(backoff * 2, kFirstBackoff, kLongestBackoff); }
 
-// Whether the next epoch can make good what this one could not.
+// Whether the same call, made again, can succeed.
 bool IsPassing(const Status& status) {
-  return !Faults::IsInjectedCrash(status) &&
-         (status.domain() == Domain::kExternal || status.retry() == Retry::kBackoff);
+  return !Faults::IsInjectedCrash(status) && status.retry() == Retry::kBackoff;
 }
 
 // What has been counted, without what it takes to go on.
@@ -156,6 +157,7 @@ void Coordinator::RequestEpoch() {
 
 void Coordinator::RequestStop(bool drain) {
   Post([this, drain] {
+    give_up_at_ = std::min(give_up_at_, parts_.env->SteadyNanos() + kStopPatience);
     if (!drain) {
       std::lock_guard lock(mutex_);
       stop_requested_ = true;
@@ -186,17 +188,33 @@ Runnable::Outcome Coordinator::Run() {
   Status memory = memory_.Look(parts_.plan->query, now);
   if (!memory.ok()) Fail(std::move(memory));
   MaybeBegin(now);
+  MaybeGiveUp(now);
   if (!finished_) Arm(now);
   return Outcome::kIdle;
 }
 
+// Nothing is lost by it: what is not committed is read again.
+void Coordinator::MaybeGiveUp(int64_t now) {
+  const bool trying = landing_ ? landing_->running : flight_.has_value();
+  if (finished_ || failing_.ok() || trying || now < give_up_at_) return;
+  Fail(
+      Status(failing_).Hint("the query was to stop and could not commit its last epoch; started again, it "
+                            "goes on at the one before"));
+}
+
 void Coordinator::Arm(int64_t now) {
+  bool requested = false;
+  {
+    std::lock_guard lock(mutex_);
+    requested = epoch_requested_;
+  }
   int64_t at = INT64_MAX;
   // What is due already waits for something that will wake us.
   auto consider = [&](int64_t due) { at = due > now ? std::min(at, due) : at; };
   if (!flight_ && !options_.ephemeral) consider(std::max(next_epoch_nanos_, earliest_epoch_nanos_));
-  if (!flight_ && stop_due_) consider(earliest_epoch_nanos_);
+  if (!flight_ && (stop_due_ || requested)) consider(earliest_epoch_nanos_);
   if (landing_ && !landing_->running) consider(landing_->retry_at);
+  if (!failing_.ok() && give_up_at_ != INT64_MAX) consider(give_up_at_);
   for (size_t i = 0; i < discover_at_.size(); ++i) {
     if (!(*parts_.discoveries)[i]->complete()) consider(discover_at_[i]);
   }
@@ -388,6 +406,7 @@ void Coordinator::Abandon(Status why, int64_t now) {
   earliest_epoch_nanos_ = now + abandon_backoff_nanos_;
   next_epoch_nanos_ = std::min(next_epoch_nanos_, earliest_epoch_nanos_);
   flight_.reset();
+  failing_ = why;
   std::lock_guard lock(mutex_);
   ++progress_.abandoned;
   progress_.last_failure = std::move(why);
@@ -424,6 +443,7 @@ void Coordinator::MaybeCommit(int64_t now) {
       if (!IsPassing(framed)) return Fail(std::move(framed));
       landing_->backoff_nanos = Longer(landing_->backoff_nanos);
       landing_->retry_at = parts_.env->SteadyNanos() + landing_->backoff_nanos;
+      failing_ = framed;
       std::lock_guard lock(mutex_);
       progress_.last_failure = std::move(framed);
     };
@@ -434,6 +454,7 @@ void Coordinator::OnCommitted() {
   const int64_t now = parts_.env->SteadyNanos();
   const Landing landing = std::move(*landing_);
   landing_.reset();
+  failing_ = Status();
   earliest_epoch_nanos_ = std::max(earliest_epoch_nanos_, now + options_.min_pause_millis * kNanosPerMilli);
   for (size_t node = 0; node < parts_.plan->nodes.size(); ++node) {
     Source* source = (*parts_.endpoints)[node].source.get();

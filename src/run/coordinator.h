@@ -2,9 +2,9 @@
 // commit, and tells the sources.
 //
 // A Runnable that never blocks: what blocks runs as a job of the executor and posts its result back. Tasks
-// talk to it through EpochControl from any thread. At most one epoch is between barrier and manifest, and at
-// most one between manifest and commit; the two may overlap. A failed Prepare or state write abandons the
-// epoch: the next one covers everything since the last commit.
+// talk to it through EpochControl from any thread. At most one epoch is between barrier and manifest, and one
+// between manifest and commit; the two may overlap. A Prepare or state write that failed for a while abandons
+// the epoch: the next one covers everything since the last commit.
 #pragma once
 
 #include <deque>
@@ -89,7 +89,7 @@ class Coordinator : public Runnable, public EpochControl {
   };
 
   void Post(std::function<void()> result);
-  // Runs `job` on an I/O thread; what it returns then runs here.
+  // `job` on an I/O thread; what it returns runs here.
   void Submit(std::function<std::function<void()>()> job);
   void TakeInbox();
   void TakeAck(NodeAck ack);
@@ -110,6 +110,7 @@ class Coordinator : public Runnable, public EpochControl {
   void MaybeDiscover(int64_t now);
   void WakeSources(int node);
   void HandOut(const SplitDiscovery& discovery, const std::vector<SplitState>& splits);
+  void MaybeGiveUp(int64_t now);
   void Arm(int64_t now);  // sets the timer for what is due next
 
   Parts parts_;
@@ -124,13 +125,13 @@ class Coordinator : public Runnable, public EpochControl {
   std::optional<Landing> landing_;
   std::vector<std::pair<int64_t, int64_t>> abandoned_arrivals_;
   int64_t sealed_bytes_ = 0;  // charged for rows that no manifest holds yet
-  int64_t next_epoch_nanos_ = 0;
-  int64_t earliest_epoch_nanos_ = 0;
+  int64_t next_epoch_nanos_ = 0, earliest_epoch_nanos_ = 0;
   int64_t abandon_backoff_nanos_ = 0;
   int sources_running_ = 0;
-  bool schema_changed_ = false;
-  bool finished_ = false;
-  bool stop_due_ = false;  // the next epoch is the last
+  bool schema_changed_ = false, finished_ = false;
+  bool stop_due_ = false;           // the next epoch is the last
+  Status failing_;                  // why the last attempt at an epoch did not commit it
+  int64_t give_up_at_ = INT64_MAX;  // asked to stop: until when it is tried again
   int64_t armed_at_ = INT64_MAX;
   std::vector<int64_t> discover_at_;
   bool discovering_ = false;
@@ -140,8 +141,7 @@ class Coordinator : public Runnable, public EpochControl {
   std::deque<NodeAck> acks_;
   std::vector<std::function<void()>> results_;
   Status failure_;
-  bool stop_requested_ = false;
-  bool epoch_requested_ = false;
+  bool stop_requested_ = false, epoch_requested_ = false;
   CheckpointProgress progress_;
 };
 

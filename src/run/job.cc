@@ -90,6 +90,8 @@ Status Job::Prepare() {
   started_nanos_ = options_.env->SteadyNanos();
   ASSIGN_OR_RETURN(settings_, JobSettings::From(plan_));
   settings_.epochs.ephemeral = options_.state_root.empty();
+  // Of one epoch, the only one, it would be a limit of all rows.
+  if (settings_.epochs.ephemeral) settings_.max_rows_per_epoch = 0;
   if (!settings_.epochs.ephemeral) {
     folder_ = options_.state_root + "/" + PathPart(options_.pipeline) + "/" + PathPart(plan_.query);
   }

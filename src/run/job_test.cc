@@ -225,6 +225,60 @@ TEST_F(JobTest, AFailedPrepareAbandonsTheEpochNotTheQuery) {
   EXPECT_TRUE(job->progress().checkpoints.last_failure.ok());
 }
 
+// Without its share of rows for the epoch a source waits for the next one, which the pause alone may hold up.
+TEST_F(JobTest, ARequestedEpochBeginsWithTheEndOfThePause) {
+  Plan plan = ClicksPlan(1);
+  plan.settings["execution.checkpointing.min-pause"] = "5 s";
+  plan.settings["caudal.max-rows-per-epoch"] = "1";
+  auto job = Start(plan);
+  Feed(1, 1000);
+  Run(*job, 1000);
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
+  Feed(2, 2000);
+  Run(*job, 3000);
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1}));
+  Run(*job, 3000);
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1, 2}));
+}
+
+// What a full disk or a silent database hinders must not keep the process from ending.
+TEST_F(JobTest, AStopDoesNotWaitForEver) {
+  for (const FaultPoint point : {FaultPoint::sink_prepare_before, FaultPoint::sink_commit_before}) {
+    auto job = Start(ClicksPlan(1));
+    Feed(1, 1000);
+    Faults::Arm(point, FaultAction::kError, 1, 1'000'000);
+    Checkpoint(*job);
+    Run(*job, 100'000);
+    EXPECT_FALSE(job->finished()) << "only a stop ends it";
+    job->Stop(Job::StopKind::kSavepoint);
+    Run(*job, 20'000);
+    EXPECT_FALSE(job->finished());
+    Run(*job, 80'000);
+    ASSERT_TRUE(job->finished()) << Faults::Name(point);
+    EXPECT_EQ(job->Wait().domain(), Domain::kExternal);
+    Faults::Disarm();
+    job.reset();
+    job = Start(ClicksPlan(1));
+    Checkpoint(*job);
+    EXPECT_EQ(Keys(), (std::vector<int64_t>{1})) << "nothing is lost by it";
+  }
+}
+
+// A segment that could not be made durable may not be tried again with the same bytes.
+TEST_F(JobTest, OnlyWhatWaitingMendsIsWaitedFor) {
+  auto job = Start(ClicksPlan(1));
+  Feed(1, 1000);
+  Faults::Decide(
+      [](FaultPoint point, void*) {
+        return point == FaultPoint::sink_prepare_before ? Status::External("the disk", Retry::kRestart)
+                                                        : Status();
+      },
+      nullptr);
+  Checkpoint(*job);
+  ASSERT_TRUE(job->finished());
+  EXPECT_EQ(job->Wait().retry(), Retry::kRestart);
+}
+
 TEST_F(JobTest, ACommitWithoutAnswerIsRepeated) {
   auto job = Start(ClicksPlan(1));
   collected_.Get("out")->Refuse(CommitOutcome::kUnknown, 3);
@@ -324,12 +378,33 @@ TEST_F(JobTest, OverItsMemoryItStopsWithTheWayOut) {
   EXPECT_THAT(job->Wait().ToString(), HasSubstr("hint: raise 'caudal.memory-limit'"));
 }
 
+TEST_F(JobTest, WhenAllAreTooMuchTheOneThatHoldsMostStops) {
+  MemoryBudget process("process", 1'000);
+  MemoryBudget other("other", 0, &process);
+  other.Charge(1 << 20);
+  JobOptions options = Options();
+  options.budget = &process;
+  Plan plan = ClicksPlan(1);
+  plan.settings["execution.checkpointing.interval"] = "50 ms";
+  auto job = Job::Start(plan, options);
+  ASSERT_TRUE(job.ok()) << job.status().ToString();
+  Feed(1, 1000);
+  Run(**job, 5000);
+  EXPECT_FALSE((*job)->finished()) << (*job)->status().ToString();
+  other.Charge(-(1 << 20));
+  Run(**job, 5000);
+  ASSERT_TRUE((*job)->finished());
+  EXPECT_THAT((*job)->Wait().message(), HasSubstr("the most of all that together hold 0 MB"));
+}
+
 TEST_F(JobTest, AnEphemeralJobCommitsOnceAtTheEnd) {
   JobOptions options = Options();
   options.state_root.clear();
   Feed(1, 1000);
   Feed(2, 2000);
-  auto job = Job::Start(ClicksPlan(2), options);
+  Plan plan = ClicksPlan(2);
+  plan.settings["caudal.max-rows-per-epoch"] = "1";
+  auto job = Job::Start(plan, options);
   ASSERT_TRUE(job.ok()) << job.status().ToString();
   Run(**job, 60'000);
   EXPECT_TRUE(Keys().empty());

@@ -18,16 +18,25 @@ Status MemoryWatch::Look(const std::string& query, int64_t now_nanos) {
     epochs_ = 0;
     return Status();
   }
-  if (!over_) since_nanos_ = now_nanos;
+  // Of several that are too much together the one that holds most has to go.
+  const bool ours = budget_->must_give_back();
+  if (!over_ || !ours) {
+    since_nanos_ = now_nanos;
+    epochs_ = 0;
+  }
   over_ = true;
   const bool in_vain = ephemeral_ ? now_nanos - since_nanos_ > kEphemeralPatience : epochs_ >= kPatientEpochs;
   if (!in_vain) return Status();
+  const std::string held = fmt::format("query '{}' holds {} MB of memory", query, budget_->used() >> 20);
+  const std::string limit = fmt::format("more than the {} MB of '{}'", over->limit() >> 20, over->name());
+  const std::string message =
+      over == budget_ ? fmt::format("{}, {}, and a checkpoint gave nothing back", held, limit)
+                      : fmt::format(
+                            "{}, the most of all that together hold {} MB, {}, and a checkpoint gave "
+                            "nothing back",
+                            held, over->used() >> 20, limit);
   // Starting again would need the same memory again.
-  return Status::External(
-             fmt::format("query '{}' holds {} MB of memory, more than the {} MB of '{}', and a checkpoint "
-                         "gave nothing back",
-                         query, over->used() >> 20, over->limit() >> 20, over->name()),
-             Retry::kNo)
+  return Status::External(message, Retry::kNo)
       .Hint("raise 'caudal.memory-limit', or keep less state: shorter windows, retention or TTL");
 }
 
