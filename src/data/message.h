@@ -1,7 +1,8 @@
 // Message: the three things that travel downstream through lanes, in order, each rank obliging its receiver.
 //
 //   Chunk      rows
-//   Watermark  every row that follows is, as far as anyone can know, at or after `event`; close what is due
+//   Watermark  every row that follows is, as far as anyone can know, at or after `event`; close what is due.
+//              While a writer is `idle` its `event` holds nobody back; once all are, the furthest counts
 //   Barrier    every row before it belongs to `epoch`; align, then seal
 //
 // Nothing is ever called upstream. Plain values, moved from the one writer of a lane to its one reader.
@@ -22,6 +23,7 @@ struct Watermark {
 
   int64_t event = kNone;
   int64_t processing = kNone;  // Env's clock at the source, so that processing time replays
+  bool idle = false;  // no split behind it has had rows for its idle timeout; not kept by checkpoints
   bool operator==(const Watermark& other) const = default;
 };
 

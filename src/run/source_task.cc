@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/fault_point.h"
 #include "data/column_view.h"
@@ -112,6 +113,7 @@ SourceTask::ActiveSplit* SourceTask::NextSplit(int64_t now) {
     if (options_.max_drift_millis > 0 && ceiling != Watermark::kEnd &&
         split->clock.now() != Watermark::kNone && ceiling != Watermark::kNone &&
         split->clock.now() > ceiling + options_.max_drift_millis) {
+      split->empty_since_nanos = kNotEmpty;
       continue;
     }
     candidates.push_back(split.get());
@@ -135,9 +137,12 @@ Status SourceTask::Take() {
   if (may_poll()) {
     ++turn_;
     if (ActiveSplit* split = NextSplit(now)) RETURN_IF_ERROR(PollSplit(*split, now));
-  } else if (job_->budget != nullptr && job_->budget->over() != nullptr && !epoch_requested_) {
-    epoch_requested_ = true;
-    job_->control->RequestEpoch();  // a commit lets sinks give memory back
+  } else {
+    for (const auto& split : splits_) split->empty_since_nanos = kNotEmpty;
+    if (!epoch_requested_ && job_->budget != nullptr && job_->budget->must_give_back()) {
+      epoch_requested_ = true;
+      job_->control->RequestEpoch();  // a commit lets sinks give memory back
+    }
   }
   SendWatermark(now);
   return Status();
@@ -164,7 +169,6 @@ Status SourceTask::OpenSplit(const SplitState& state) {
   active->split = {state.id, state.ordinal};
   active->clock.Restore(state.clock);
   active->position = state.position;
-  active->last_rows_nanos = job_->env->SteadyNanos();
   if (!state.finished) {
     Result<std::unique_ptr<SplitReader>> reader = source_->Open(active->split, state.position);
     if (!reader.ok()) return reader.status().At(SplitName(*active));
@@ -190,13 +194,12 @@ Status SourceTask::PollSplit(ActiveSplit& split, int64_t now) {
   if (!polled.ok()) return polled.status().At(SplitName(split));
   if (SourceRows* rows = std::get_if<SourceRows>(&*polled)) {
     split.backoff_nanos = split.poll_at_nanos = 0;
-    split.last_rows_nanos = now;
+    split.empty_since_nanos = kNotEmpty;
     split.idle = false;
     return TakeRows(split, std::move(*rows));
   }
   if (std::holds_alternative<NothingYet>(*polled)) {
-    split.backoff_nanos = std::clamp(split.backoff_nanos * 2, kFirstPollBackoff, kLongestPollBackoff);
-    split.poll_at_nanos = now + split.backoff_nanos;
+    OnNothing(split, now);
     return Status();
   }
   if (std::holds_alternative<Finished>(*polled)) {
@@ -206,6 +209,14 @@ Status SourceTask::PollSplit(ActiveSplit& split, int64_t now) {
   split.poll_at_nanos = INT64_MAX;  // rows of the new schema wait until the job is planned anew
   job_->control->OnNewSchema(node());
   return Status();
+}
+
+void SourceTask::OnNothing(ActiveSplit& split, int64_t now) {
+  split.backoff_nanos = std::clamp(split.backoff_nanos * 2, kFirstPollBackoff, kLongestPollBackoff);
+  split.poll_at_nanos = now + split.backoff_nanos;
+  if (split.empty_since_nanos == kNotEmpty) split.empty_since_nanos = now;
+  const int64_t timeout = options_.idle_timeout_millis * kPollNanosPerMilli;
+  if (timeout > 0 && now - split.empty_since_nanos >= timeout) split.idle = true;
 }
 
 Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
@@ -250,6 +261,11 @@ Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
                  });
   if (!contract_.ok()) return contract_;
   SendRows(chunk);
+  if (rows_.rows_ahead() > 0 && !std::exchange(told_ahead_, true)) {
+    warnings_.emplace_back(
+        "rows lie further ahead of their arrival than 'caudal.max-future-skew' and do not move the "
+        "watermark");
+  }
   if (options_.max_rows_per_epoch > 0 && epoch_rows_ >= options_.max_rows_per_epoch && !epoch_requested_) {
     epoch_requested_ = true;
     job_->control->RequestEpoch();
@@ -281,42 +297,44 @@ void SourceTask::Finish(ActiveSplit& split) {
   job_->control->OnSplitFinished(node(), split.split);
 }
 
-int64_t SourceTask::LeastClock(int64_t now) {
+Watermark SourceTask::LeastClock(int64_t now) {
   int64_t least = Watermark::kEnd;
-  bool active = false;
+  bool active = false, waits = false;
   for (const auto& split : splits_) {
     if (split->reader == nullptr) continue;
+    waits = true;
     group_->Reach(split->clock.now());
-    if (options_.idle_timeout_millis > 0 &&
-        now - split->last_rows_nanos >= options_.idle_timeout_millis * kPollNanosPerMilli) {
-      split->idle = true;
-    }
     if (split->idle) continue;
     active = true;
     least = std::min(least, split->clock.now());
   }
-  group_->Publish(task(), least);
-  if (active) return least;
+  if (waits) {
+    inactive_since_nanos_ = kNotEmpty;
+  } else if (inactive_since_nanos_ == kNotEmpty) {
+    inactive_since_nanos_ = now;
+  }
+  const int64_t timeout = options_.idle_timeout_millis * kPollNanosPerMilli;
+  group_->Publish(task(), least, !active && timeout > 0 && (waits || now - inactive_since_nanos_ >= timeout));
+  if (active) return {least};
   // Nothing of ours is active: follow the others. When all are idle none holds another back, and the
   // watermark goes to the furthest of them, as in Flink's StatusWatermarkValve.
   const int64_t others = group_->Least();
-  return others == Watermark::kEnd ? group_->furthest() : others;
+  return {others == Watermark::kEnd ? group_->furthest() : others, Watermark::kNone, group_->idle()};
 }
 
 void SourceTask::SendWatermark(int64_t now) {
   if (ended_) return;
   const bool end = exhausted();
   if (options_.batch && !end) return;
-  int64_t event = std::max(sent_.event, end ? Watermark::kEnd : LeastClock(now));
-  if (options_.batch && !end) event = Watermark::kNone;
-  if (event == sent_.event && now < heartbeat_at_ && !end) return;
+  const Watermark least = end ? Watermark{Watermark::kEnd} : LeastClock(now);
+  const int64_t event = std::max(sent_.event, least.event);
+  if (event == sent_.event && least.idle == sent_.idle && now < heartbeat_at_ && !end) return;
   heartbeat_at_ = now + options_.heartbeat_millis * kPollNanosPerMilli;
-  sent_.event = event;
-  sent_.processing = std::max(sent_.processing, job_->env->NowMillis());
+  sent_ = {event, std::max(sent_.processing, job_->env->NowMillis()), least.idle};
   Send(sent_);
   if (end) {
     ended_ = true;
-    group_->Publish(task(), Watermark::kEnd);
+    group_->Publish(task(), Watermark::kEnd, true);
     job_->control->OnSourceEnded(node(), task());
   }
 }

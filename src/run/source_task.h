@@ -53,6 +53,7 @@ class SourceTask : public TaskNode {
   Status OnBarrier(const Barrier& barrier, NodeAck* ack) override;
 
  private:
+  static constexpr int64_t kNotEmpty = -1;
   struct ActiveSplit {
     Split split;
     std::unique_ptr<SplitReader> reader;  // null once finished
@@ -61,7 +62,9 @@ class SourceTask : public TaskNode {
     int64_t rows_read = 0;
     int64_t records_passed = -1;  // once finished: what the reader said last
     bool idle = false;
-    int64_t last_rows_nanos = 0;
+    // The first poll without rows since the last one with: idleness counts from there, not while it is not
+    // polled.
+    int64_t empty_since_nanos = kNotEmpty;
     int64_t poll_at_nanos = 0;
     int64_t backoff_nanos = 0;
   };
@@ -84,7 +87,9 @@ class SourceTask : public TaskNode {
   void Finish(ActiveSplit& split);
   // Sends a watermark when the minimum has moved or the heartbeat is due.
   void SendWatermark(int64_t now);
-  int64_t LeastClock(int64_t now);
+  // Publishes how far the active splits are and gives what the watermark may be.
+  Watermark LeastClock(int64_t now);
+  void OnNothing(ActiveSplit& split, int64_t now);
   bool may_poll() const;
   bool exhausted() const;
 
@@ -101,10 +106,12 @@ class SourceTask : public TaskNode {
   bool stopped_ = false;  // the last barrier has been sent
   bool ended_ = false;    // kEnd has been sent
   int64_t heartbeat_at_ = 0;
+  int64_t inactive_since_nanos_ = kNotEmpty;  // no split to wait for
   int64_t rows_read_ = 0;
   int64_t bytes_read_ = 0;
   int64_t ignored_values_ = 0;
   std::vector<std::string> warnings_;
+  bool told_ahead_ = false;
   int64_t epoch_rows_ = 0;
   bool epoch_requested_ = false;
   Status contract_;  // set by a reject under kFail

@@ -76,17 +76,33 @@ Status TaskNode::Take() {
   return TakeBarrier(inlet, std::get<Barrier>(message));
 }
 
+// The minimum of the inlets that hold back, as in Flink's StatusWatermarkValve. One that has ended does not,
+// but the end has come only when all have ended.
+Watermark TaskNode::Combined() const {
+  Watermark least{Watermark::kEnd, Watermark::kEnd};
+  int64_t furthest_idle = Watermark::kNone;
+  bool idle = false;
+  for (const std::unique_ptr<Inlet>& each : inlets_) {
+    const Watermark& one = each->watermark;
+    least.processing = std::min(least.processing, one.processing);
+    if (one.idle) {
+      idle = true;
+      furthest_idle = std::max(furthest_idle, one.event);
+    } else {
+      least.event = std::min(least.event, one.event);
+    }
+  }
+  if (idle && least.event == Watermark::kEnd) return {furthest_idle, least.processing, true};
+  return least;
+}
+
 Status TaskNode::TakeWatermark(Inlet* inlet, const Watermark& watermark) {
   inlet->watermark = watermark;
-  Watermark least{Watermark::kEnd, Watermark::kEnd};
-  for (const std::unique_ptr<Inlet>& each : inlets_) {
-    least.event = std::min(least.event, each->watermark.event);
-    least.processing = std::min(least.processing, each->watermark.processing);
-  }
+  Watermark least = Combined();
   if (PLANTED_FAULT(watermark_of_one_lane)) least = watermark;
   // After a restore inlets begin without a watermark; the node's own never goes back.
   next_watermark_ = {std::max(watermark_.event, least.event),
-                     std::max(watermark_.processing, least.processing)};
+                     std::max(watermark_.processing, least.processing), least.idle};
   if (next_watermark_ == watermark_) return Status();
   phase_ = Phase::kFlushForWatermark;
   return Advance(OnFlush());

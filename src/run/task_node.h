@@ -104,7 +104,7 @@ class TaskNode {
 
   const JobContext* job_;
   FateCounters fates_;
-  Watermark watermark_;  // minimum of the inlets, as far as handled
+  Watermark watermark_;  // of the inlets together, as far as handled
   Watermark sent_;
   std::unique_ptr<Outlet> dead_letter_;
 
@@ -112,6 +112,7 @@ class TaskNode {
   enum class Phase { kReady, kChunk, kFlushForWatermark, kWatermark, kFlushForBarrier };
 
   Inlet* NextInlet();
+  Watermark Combined() const;
   Status TakeWatermark(Inlet* inlet, const Watermark& watermark);
   Status TakeBarrier(Inlet* inlet, const Barrier& barrier);
   // The call of phase_ has returned `progress`: goes on to the next one.

@@ -39,7 +39,6 @@ class ScanRows {
   int64_t rows_ahead() const { return rows_ahead_; }  // too far in the future to move a clock
 
  private:
-  int AddRead(int column);
   Chunk FullChunk(const Input& input) const;
   void CheckContract(const Chunk& full, std::vector<uint16_t>* rows, const Reject& reject) const;
   ColumnPtr EvalOrReject(const Expr& expr, const Chunk& full, Evaluator& evaluator,

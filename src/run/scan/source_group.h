@@ -1,5 +1,5 @@
 // SourceGroup: what the tasks of one source share: how far each one's active splits are, so that a task whose
-// splits are all idle follows the others instead of holding them up.
+// splits are all idle follows the others instead of holding them up; and whether the whole source is idle.
 //
 // Thread-safe. One for each Scan node; outlives its tasks.
 #pragma once
@@ -15,9 +15,7 @@ namespace caudal {
 
 class SourceGroup {
  public:
-  explicit SourceGroup(int tasks) : least_(static_cast<size_t>(tasks)) {
-    for (std::atomic<int64_t>& least : least_) least = Watermark::kNone;
-  }
+  explicit SourceGroup(int tasks) : states_(static_cast<size_t>(tasks)) {}
   // The furthest clock of any split of any task, idle ones included.
   void Reach(int64_t clock) {
     int64_t seen = furthest_.load();
@@ -25,16 +23,27 @@ class SourceGroup {
     }
   }
   int64_t furthest() const { return furthest_.load(); }
-  // kEnd: the task has no active split.
-  void Publish(int task, int64_t least) { least_[static_cast<size_t>(task)] = least; }
+  // `least`: kEnd if the task has no active split. `idle`: has had none for its idle timeout, or has ended.
+  void Publish(int task, int64_t least, bool idle) {
+    State& state = states_[static_cast<size_t>(task)];
+    state.least = least;
+    state.idle = idle;
+  }
   int64_t Least() const {
     int64_t least = Watermark::kEnd;
-    for (const std::atomic<int64_t>& each : least_) least = std::min(least, each.load());
+    for (const State& each : states_) least = std::min(least, each.least.load());
     return least;
+  }
+  bool idle() const {
+    return std::all_of(states_.begin(), states_.end(), [](const State& each) { return each.idle.load(); });
   }
 
  private:
-  std::vector<std::atomic<int64_t>> least_;
+  struct State {
+    std::atomic<int64_t> least{Watermark::kNone};
+    std::atomic<bool> idle{false};
+  };
+  std::vector<State> states_;
   std::atomic<int64_t> furthest_{Watermark::kNone};
 };
 
