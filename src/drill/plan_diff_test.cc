@@ -32,6 +32,7 @@ class PlanDiffTest : public ::testing::Test {
         "CREATE TABLE e (id INT, v INT, bucket AS {}, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL "
         "'{}' SECOND) "
         "WITH ('connector' = 'feed');"
+        "CREATE TABLE f (id INT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'feed');"
         "CREATE VIEW chosen AS SELECT * FROM (SELECT id, v, bucket + 0 AS bucket, ts FROM e) WHERE {};"
         "SET 'execution.runtime-mode' = 'streaming'; {}",
         text.bucket, text.delay, text.chosen, text.query));
@@ -103,11 +104,39 @@ TEST_F(PlanDiffTest, RowsThatAreKeptAreKnownWhole) {
 TEST_F(PlanDiffTest, TheFirstFormatIsComparedByWhatItHas) {
   std::vector<NodeState> was = StatesOf({});
   for (NodeState& state : was)
-    state.fingerprint = state.fingerprint.substr(0, state.fingerprint.find("; from "));
+    state.fingerprint = state.fingerprint.substr(0, state.fingerprint.find("; made from "));
   Text text;
   text.bucket = "id % 7";
   EXPECT_EQ(Diff(was, text), "");
   text.query = "SELECT bucket, SUM(v) FROM chosen GROUP BY bucket";
+  EXPECT_EQ(Diff(was, text), "Aggregate changed");
+}
+
+// Ids are ordinals: branches that change places must not get each other's state.
+TEST_F(PlanDiffTest, TablesWithTheSameColumnsAreToldApart) {
+  const std::string window =
+      "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE {}, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP "
+      "BY window_start, window_end";
+  Text old, text;
+  old.query = fmt::format(fmt::runtime(window + " UNION ALL " + window), "e", "f");
+  text.query = fmt::format(fmt::runtime(window + " UNION ALL " + window), "f", "e");
+  EXPECT_EQ(Diff(old, old), "");
+  EXPECT_EQ(Diff(old, text), "Scan changed, Scan changed, Aggregate changed, Aggregate changed");
+  old.query =
+      "SELECT id % 2, COUNT(*) FROM (SELECT id FROM e WHERE v > 1 UNION ALL SELECT id FROM f WHERE v > 2) "
+      "GROUP BY id % 2";
+  text.query =
+      "SELECT id % 2, COUNT(*) FROM (SELECT id FROM e WHERE v > 2 UNION ALL SELECT id FROM f WHERE v > 1) "
+      "GROUP BY id % 2";
+  EXPECT_EQ(Diff(old, text), "Aggregate changed");
+}
+
+TEST_F(PlanDiffTest, TheSecondFormatNamesNoTables) {
+  std::vector<NodeState> was = StatesOf({});
+  for (NodeState& state : was) state.fingerprint = state.former_fingerprint;
+  EXPECT_EQ(Diff(was, Text{}), "");
+  Text text;
+  text.bucket = "id % 7";
   EXPECT_EQ(Diff(was, text), "Aggregate changed");
 }
 

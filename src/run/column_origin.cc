@@ -69,13 +69,17 @@ std::string ColumnOrigin::Expand(const Table& table, const Expr& expr) const {
   return Renamed(expr, name_of).ToString();
 }
 
+std::string ColumnOrigin::Named(const ScanNode& scan, std::string column) const {
+  return names_tables_ ? scan.table.name + "." + column : std::move(column);
+}
+
 std::string ColumnOrigin::Make(int index, int column) {
   const PlanNode& node = plan_.nodes[static_cast<size_t>(index)];
   const size_t at = static_cast<size_t>(column);
   if (const ScanNode* scan = node.as<ScanNode>()) {
-    if (at >= scan->columns.size()) return node.schema[column].name;  // hidden
+    if (at >= scan->columns.size()) return Named(*scan, node.schema[column].name);  // hidden
     const int source = scan->columns[at];
-    return Expand(scan->table, Expr::Column(source, {}, node.schema[column].type));
+    return Named(*scan, Expand(scan->table, Expr::Column(source, {}, node.schema[column].type)));
   }
   if (node.inputs.empty()) return node.schema[column].name;
   const int input = node.inputs[0].node;
@@ -128,7 +132,8 @@ std::string ColumnOrigin::Conditions(int node) {
 std::string ColumnOrigin::Watermarks(int index) {
   const PlanNode& node = plan_.nodes[static_cast<size_t>(index)];
   if (const ScanNode* scan = node.as<ScanNode>()) {
-    return scan->table.watermark ? Expand(scan->table, scan->table.watermark->expr) : std::string();
+    return scan->table.watermark ? Named(*scan, Expand(scan->table, scan->table.watermark->expr))
+                                 : std::string();
   }
   std::string text;
   for (const PlanInput& input : node.inputs) {

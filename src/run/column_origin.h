@@ -15,7 +15,9 @@ namespace caudal {
 
 class ColumnOrigin {
  public:
-  explicit ColumnOrigin(const Plan& plan) : plan_(plan) {}
+  // Without `names_tables` as in checkpoints of before, where columns of two tables may have the same text.
+  explicit ColumnOrigin(const Plan& plan, bool names_tables = true)
+      : plan_(plan), names_tables_(names_tables) {}
 
   // Column `column` of node `node`.
   const std::string& Of(int node, int column);
@@ -30,9 +32,11 @@ class ColumnOrigin {
  private:
   std::string Make(int node, int column);
   void AddConditions(int node, std::vector<std::string>* conditions);
+  std::string Named(const ScanNode& scan, std::string column) const;
   std::string Expand(const Table& table, const Expr& expr) const;
 
   const Plan& plan_;
+  bool names_tables_;
   std::map<std::pair<int, int>, std::string> known_;
 };
 

@@ -76,14 +76,16 @@ class Describer {
   const PlanNode* input_;
 };
 
-// Between what the first format recorded and where that comes from.
-constexpr std::string_view kOriginMark = "; from ";
+// Between what the first format recorded and where that comes from; in the second format the latter named no
+// tables.
+constexpr std::string_view kOriginMark = "; made from ";
+constexpr std::string_view kFormerOriginMark = "; from ";
 
 // What a fingerprint says beyond the node's own words: its columns, the conditions on its rows and the
 // watermark, all down to the tables.
 class OriginWriter {
  public:
-  explicit OriginWriter(const Plan& plan) : plan_(plan), origin_(plan) {}
+  OriginWriter(const Plan& plan, bool names_tables) : plan_(plan), origin_(plan, names_tables) {}
 
   std::string Write(int index) {
     const PlanNode& node = plan_.nodes[static_cast<size_t>(index)];
@@ -151,16 +153,18 @@ class OriginWriter {
 };
 
 // A fingerprint in its two parts; the second is missing in checkpoints of the first format.
-std::pair<std::string_view, std::string_view> Parts(std::string_view fingerprint) {
-  const size_t mark = fingerprint.find(kOriginMark);
-  if (mark == std::string_view::npos) return {fingerprint, {}};
-  return {fingerprint.substr(0, mark), fingerprint.substr(mark + kOriginMark.size())};
+std::pair<std::string_view, std::string_view> Parts(std::string_view fingerprint, std::string_view mark) {
+  const size_t at = fingerprint.find(mark);
+  if (at == std::string_view::npos) return {fingerprint, {}};
+  return {fingerprint.substr(0, at), fingerprint.substr(at + mark.size())};
 }
 
 // How a node's state differs by what its fingerprints say.
 PlanDiff::Change Difference(const NodeState& was, const NodeState& is) {
-  const auto [was_node, was_origin] = Parts(was.fingerprint);
-  const auto [is_node, is_origin] = Parts(is.fingerprint);
+  const bool former = was.fingerprint.find(kOriginMark) == std::string::npos;
+  const std::string_view mark = former ? kFormerOriginMark : kOriginMark;
+  const auto [was_node, was_origin] = Parts(was.fingerprint, mark);
+  const auto [is_node, is_origin] = Parts(former ? is.former_fingerprint : is.fingerprint, mark);
   if (was_node != is_node) return PlanDiff::Change::kChanged;
   if (was_origin.empty() || is_origin.empty() || was_origin == is_origin) return PlanDiff::Change::kIdentical;
   // Sources and sinks keep no rows.
@@ -176,7 +180,7 @@ bool IsEndpoint(const PlanNode& node) {
 Result<std::vector<NodeState>> Fingerprints(const Plan& plan, const OperatorFactory& make_operator,
                                             const EvaluatorOptions& evaluator, Env* env) {
   std::vector<NodeState> states;
-  OriginWriter origin(plan);
+  OriginWriter origin(plan, true), former_origin(plan, false);
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
     const PlanNode& node = plan.nodes[i];
     NodeState& state = states.emplace_back();
@@ -199,13 +203,15 @@ Result<std::vector<NodeState>> Fingerprints(const Plan& plan, const OperatorFact
       if (state.tables.empty()) continue;
     }
     state.fingerprint = state.label + " " + std::visit(Describer(plan, node), node.payload);
+    state.former_fingerprint = state.fingerprint;
     state.fingerprint.append(kOriginMark).append(origin.Write(static_cast<int>(i)));
+    state.former_fingerprint.append(kFormerOriginMark).append(former_origin.Write(static_cast<int>(i)));
   }
   if (plan.dead_letter) {
     NodeState& state = states.emplace_back();
     state.id = "dead-letter";
     state.label = "Sink";
-    state.fingerprint = "Sink table=" + plan.dead_letter->table.name;
+    state.fingerprint = state.former_fingerprint = "Sink table=" + plan.dead_letter->table.name;
   }
   return states;
 }

@@ -2,8 +2,8 @@
 // checkpoint's, to tell whether the checkpoint can be restored.
 //
 // Columns are described by the expressions behind them, down to the columns of the tables, so that a new
-// column elsewhere changes nothing and a changed definition is seen. A fingerprint of the first format says
-// less: then only what both say is compared.
+// column elsewhere changes nothing and a changed definition is seen. The first format did not say this, the
+// second one not which tables: of those only what they say is compared.
 #pragma once
 
 #include <functional>

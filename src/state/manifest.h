@@ -65,6 +65,7 @@ struct NodeState {
   std::string id;
   std::string label;
   std::string fingerprint;               // of what it computes; empty for nodes without state
+  std::string former_fingerprint;        // of a plan: the same in the format of before; not stored
   std::vector<TableFingerprint> tables;  // of what it remembers
   std::vector<SegmentRef> segments;      // oldest first
   Watermark watermark;                   // the last one sent
