@@ -13,19 +13,25 @@ constexpr int64_t kFirstRowStep = 10'000'000;  // ns
 
 }  // namespace
 
-FirstRow::FirstRow(TopNNode node, const Schema& input, const Schema& output, bool batch)
+FirstRow::FirstRow(TopNNode node, const Schema& input, const Schema& output, bool batch, int64_t ttl)
     : node_(std::move(node)),
       time_column_(node_.order[0].column),
       clock_column_(batch ? -1 : input.Find(kClockColumn).value_or(-1)),
       layout_(input, output, node_.with_rank ? 1 : 0),
       codec_("time, " + layout_.words()),
-      partitions_("partitions", KeyTypesText(input, node_.partition), &codec_),
+      partitions_("partitions", KeyTypesText(input, node_.partition), &codec_, ttl),
       changes_(output) {}
 
 int64_t FirstRow::TimeOf(std::string_view held) {
   int64_t time;
   std::memcpy(&time, held.data(), sizeof(time));
   return time;
+}
+
+// What is due must be there then.
+void FirstRow::AddDue(int64_t time, KeyEntry* entry) {
+  partitions_.Hold(entry);
+  due_[time].push_back(entry);
 }
 
 Status FirstRow::Open(const OperatorContext& context) {
@@ -41,9 +47,10 @@ Status FirstRow::OnRestore(const Watermark& watermark) {
   KeyedRows::Cursor cursor;
   partitions_.Walk(&cursor, [this](KeyEntry* entry) {
     const std::string_view held = BytesRow::Get(entry->row());
-    if (!HasLeft(held)) due_[TimeOf(held)].push_back(entry);
+    if (!HasLeft(held)) AddDue(TimeOf(held), entry);
     return true;
   });
+  partitions_.Expire(watermark);
   charge_.Set(partitions_.bytes());
   return Status();
 }
@@ -76,7 +83,7 @@ Result<Progress> FirstRow::OnChunk(int port, const Chunk& chunk, Output& out) {
     layout_.AppendRow(chunk, in_time_[i], &held_);
     BytesRow::Set(entry->row(), held_);
     partitions_.Touch(entry);
-    due_[at].push_back(entry);
+    AddDue(at, entry);
   }
   *absorbed_ += static_cast<int64_t>(in_time_.size());
   charge_.Set(partitions_.bytes());
@@ -116,6 +123,7 @@ Result<Progress> FirstRow::Resume(Output& out) {
   }
   changes_.Emit(watermark_.event, out);
   watermark_ = target_;
+  partitions_.Expire(watermark_);
   charge_.Set(partitions_.bytes());
   return Progress::kDone;
 }

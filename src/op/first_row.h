@@ -2,7 +2,8 @@
 // earliest time, insert-only: it leaves when the watermark reaches that time, since no earlier one can come.
 //
 // Rows behind their clock are late; rows of a partition whose first row has left count for nothing. A
-// partition is remembered for ever. Rows leave in the order of their times, then of the keys' hashes.
+// partition is remembered for `ttl` ms of processing time after its first row has left; 0 = for ever. Rows
+// leave in the order of their times, then of the keys' hashes.
 #pragma once
 
 #include <map>
@@ -24,7 +25,7 @@ namespace caudal {
 class FirstRow : public Operator {
  public:
   // REQUIRES: node.rowtime_first.
-  FirstRow(TopNNode node, const Schema& input, const Schema& output, bool batch);
+  FirstRow(TopNNode node, const Schema& input, const Schema& output, bool batch, int64_t ttl = 0);
 
   Status Open(const OperatorContext& context) override;
   Status OnRestore(const Watermark& watermark) override;
@@ -38,6 +39,7 @@ class FirstRow : public Operator {
   // The row's bytes in the table: when it leaves, and what; just one byte once it has left.
   static bool HasLeft(std::string_view held) { return held.size() == 1; }
   static int64_t TimeOf(std::string_view held);
+  void AddDue(int64_t time, KeyEntry* entry);
 
   TopNNode node_;
   int time_column_;

@@ -39,7 +39,7 @@ Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateNode& node, const
 
 Result<std::unique_ptr<Operator>> MakeTopN(const TopNNode& node, const Schema& input, const Schema& output,
                                            bool batch, int64_t ttl) {
-  if (node.rowtime_first) return {std::make_unique<FirstRow>(node, input, output, batch)};
+  if (node.rowtime_first) return {std::make_unique<FirstRow>(node, input, output, batch, ttl)};
   if (node.emit != TopNNode::Emit::kOnChange) return {std::make_unique<WindowedTopN>(node, input, output)};
   return {std::make_unique<TopN>(node, input, output, ttl)};
 }

@@ -178,6 +178,7 @@ void TopN::DropEmpty() {
 Result<Progress> TopN::OnWatermark(const Watermark& watermark, Output& out) {
   watermark_ = watermark;
   partitions_.Expire(watermark);
+  charge_.Set(partitions_.bytes());
   return Progress::kDone;
 }
 

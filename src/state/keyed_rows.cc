@@ -13,6 +13,8 @@ constexpr char kErased = 0;
 constexpr char kRow = 1;
 constexpr uint32_t kMeasureEvery = 16;  // touches of a row between two looks at what hangs from it
 constexpr int kExpirySteps = 10'000;    // entries looked at a call
+constexpr int64_t kUnstamped = 0;       // touched before the first watermark
+constexpr int64_t kHeld = INT64_MAX;
 
 }  // namespace
 
@@ -28,7 +30,8 @@ KeyedRows::~KeyedRows() {
 }
 
 bool KeyedRows::Expired(const KeyEntry& entry) const {
-  return ttl_ > 0 && entry.stamp != 0 && now_ != Watermark::kNone && now_ - entry.stamp >= ttl_;
+  if (ttl_ == 0 || entry.stamp == kUnstamped || entry.stamp == kHeld) return false;
+  return now_ != Watermark::kNone && now_ - entry.stamp >= ttl_;
 }
 
 void KeyedRows::Find(const RowKeys& keys, std::vector<KeyEntry*>* entries) {
@@ -64,11 +67,15 @@ void KeyedRows::Measure(KeyEntry* entry) {
 }
 
 void KeyedRows::Touch(KeyEntry* entry) {
-  if (ttl_ > 0) entry->stamp = now_ == Watermark::kNone ? 0 : now_;
+  if (ttl_ > 0) entry->stamp = now_ == Watermark::kNone ? kUnstamped : now_;
   if (entry->touches++ % kMeasureEvery == 0) Measure(entry);
   if (!tracking_ || entry->mark != 0) return;
   changed_.push_back(entry);
   entry->mark = static_cast<uint32_t>(changed_.size());
+}
+
+void KeyedRows::Hold(KeyEntry* entry) {
+  if (ttl_ > 0) entry->stamp = kHeld;
 }
 
 void KeyedRows::Erase(KeyEntry* entry) {
@@ -151,10 +158,11 @@ Status KeyedRows::Restore(const std::vector<std::string>& segments, KeyGroupRang
 
 void KeyedRows::Expire(const Watermark& watermark) {
   now_ = watermark.processing;
-  if (ttl_ == 0) return;
+  if (ttl_ == 0 || now_ == Watermark::kNone) return;
   std::vector<KeyEntry*> gone;
   int left = kExpirySteps;
   const bool end = table_.Walk(&expiry_, [&](KeyEntry* entry) {
+    if (entry->stamp == kUnstamped) entry->stamp = now_;
     if (Expired(*entry)) gone.push_back(entry);
     return --left > 0;
   });

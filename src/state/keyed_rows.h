@@ -28,6 +28,8 @@ class KeyedRows : public StateTable {
   void FindOrInsert(const RowKeys& keys, std::vector<KeyEntry*>* entries);
   KeyEntry* FindOrInsert(std::string_view key, uint64_t hash);
   void Touch(KeyEntry* entry);
+  // Until it is touched again it does not expire.
+  void Hold(KeyEntry* entry);
   void Erase(KeyEntry* entry);
   std::string_view key(const KeyEntry& entry) const { return table_.key(entry); }
 
