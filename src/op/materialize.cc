@@ -7,9 +7,8 @@
 namespace caudal {
 namespace {
 
-// What items of the list are "ordered" by; they stand as they came.
-constexpr std::string_view kHere = "+";
-constexpr std::string_view kOwed = "-";
+constexpr int64_t kMaterializeStep = 10'000'000;  // ns
+constexpr int32_t kRowsBetweenChecks = 64;        // at the time and the output
 
 }  // namespace
 
@@ -21,6 +20,7 @@ Materialize::Materialize(MaterializeNode node, const Schema& input, const Schema
       changes_(output) {}
 
 Status Materialize::Open(const OperatorContext& context) {
+  env_ = context.env;
   charge_.set_budget(context.budget);
   absorbed_ = context.fates->Get(Fate::kAbsorbed, "Materialize");
   return Status();
@@ -33,20 +33,6 @@ Status Materialize::OnRestore(const Watermark& watermark) {
   return Status();
 }
 
-int64_t Materialize::Seen(const RowList& list) {
-  int64_t i = list.size() - 1;
-  while (i >= 0 && list.order(i) != kHere) --i;
-  return i;
-}
-
-void Materialize::Change(RowList& list, bool add) {
-  // The newest of equal rows goes; an addition meets what is owed first.
-  for (int64_t i = list.size() - 1; i >= 0; --i) {
-    if (list.order(i) == (add ? kOwed : kHere) && list.row(i) == row_) return list.Remove(i);
-  }
-  list.Insert(list.size(), add ? kHere : kOwed, row_);
-}
-
 void Materialize::EmitRow(RowKind kind, std::string_view row, Output& out) {
   if (changes_.size() == ChangeBuilder::kMost) changes_.Emit(watermark_.event, out);
   layout_.Decode(row, changes_.columns());
@@ -54,44 +40,67 @@ void Materialize::EmitRow(RowKind kind, std::string_view row, Output& out) {
 }
 
 Result<Progress> Materialize::OnChunk(int port, const Chunk& chunk, Output& out) {
-  keys_.Encode(chunk, node_.keys, chunk.rows());
+  chunk_ = chunk;
+  at_ = 0;
+  keys_.Encode(chunk_, node_.keys, chunk_.rows());
   rows_.FindOrInsert(keys_, &entries_);
-  for (int32_t i = 0; i < chunk.size(); ++i) {
-    const int32_t row = chunk.rows()[i];
-    KeyEntry* entry = entries_[static_cast<size_t>(i)];
-    RowList& list = RowList::At(entry->row());
-    row_.clear();
-    layout_.AppendRow(chunk, row, &row_);
-    const int64_t seen_before = Seen(list);
-    before_.assign(seen_before < 0 ? std::string_view() : list.row(seen_before));
-    Change(list, IsAdd(chunk.kind(row)));
-    rows_.Touch(entry);
+  *absorbed_ += chunk_.size();
+  return Resume(out);
+}
 
-    const int64_t seen = Seen(list);
-    if (seen >= 0 && seen_before < 0) {
-      EmitRow(RowKind::kInsert, list.row(seen), out);
-    } else if (seen >= 0 && list.row(seen) != before_) {
-      if (node_.update_before) EmitRow(RowKind::kUpdateBefore, before_, out);
-      EmitRow(RowKind::kUpdateAfter, list.row(seen), out);
-    } else if (seen < 0 && seen_before >= 0) {
-      EmitRow(RowKind::kDelete, before_, out);
+Result<Progress> Materialize::Resume(Output& out) {
+  const int64_t start = env_->SteadyNanos();
+  for (; at_ < chunk_.size(); ++at_) {
+    if (at_ % kRowsBetweenChecks == 0 && (out.full() || env_->SteadyNanos() - start > kMaterializeStep)) {
+      changes_.Emit(watermark_.event, out);
+      return Progress::kMore;
     }
+    const int32_t row = chunk_.rows()[at_];
+    KeyEntry* entry = entries_[static_cast<size_t>(at_)];
+    row_.clear();
+    layout_.AppendRow(chunk_, row, &row_);
+    Fold(RowBag::At(entry->row()), IsAdd(chunk_.kind(row)), out);
+    rows_.Touch(entry);
   }
   changes_.Emit(watermark_.event, out);
-  *absorbed_ += chunk.size();
+  DropEmpty();
+  chunk_ = Chunk();
+  charge_.Set(rows_.bytes());
+  return Progress::kDone;
+}
 
+// The sink sees the newest of the rows that are there.
+void Materialize::Fold(RowBag& bag, bool add, Output& out) {
+  const bool seen_before = !bag.here.empty();
+  before_.assign(seen_before ? bag.here.newest() : std::string_view());
+  if (add) {
+    bag.Add(row_);
+  } else {
+    bag.TakeAway(row_);
+  }
+  if (bag.here.empty()) {
+    if (seen_before) EmitRow(RowKind::kDelete, before_, out);
+  } else if (!seen_before) {
+    EmitRow(RowKind::kInsert, bag.here.newest(), out);
+  } else if (bag.here.newest() != before_) {
+    if (node_.update_before) EmitRow(RowKind::kUpdateBefore, before_, out);
+    EmitRow(RowKind::kUpdateAfter, bag.here.newest(), out);
+  }
+}
+
+void Materialize::DropEmpty() {
   std::sort(entries_.begin(), entries_.end());
   entries_.erase(std::unique(entries_.begin(), entries_.end()), entries_.end());
   for (KeyEntry* entry : entries_) {
-    if (RowList::At(entry->row()).empty()) rows_.Erase(entry);
+    if (RowBag::At(entry->row()).empty()) rows_.Erase(entry);
   }
-  charge_.Set(rows_.bytes());
-  return Progress::kDone;
+  entries_.clear();
 }
 
 Result<Progress> Materialize::OnWatermark(const Watermark& watermark, Output& out) {
   watermark_ = watermark;
   rows_.Expire(watermark);
+  charge_.Set(rows_.bytes());
   return Progress::kDone;
 }
 

@@ -16,7 +16,7 @@
 #include "op/row/row_layout.h"
 #include "op/state_charge.h"
 #include "state/keyed_rows.h"
-#include "state/row_list.h"
+#include "state/row_bag.h"
 
 namespace caudal {
 
@@ -28,24 +28,28 @@ class Materialize : public Operator {
   Status OnRestore(const Watermark& watermark) override;
   Result<Progress> OnChunk(int port, const Chunk& chunk, Output& out) override;
   Result<Progress> OnWatermark(const Watermark& watermark, Output& out) override;
+  Result<Progress> Resume(Output& out) override;
   std::vector<StateTable*> state() override { return {&rows_}; }
   bool passes_rows() const override { return false; }
 
  private:
-  // The place of the row that the sink sees; -1 if it sees none.
-  static int64_t Seen(const RowList& list);
-  void Change(RowList& list, bool add);
+  void Fold(RowBag& bag, bool add, Output& out);
+  void DropEmpty();
   void EmitRow(RowKind kind, std::string_view row, Output& out);
 
   MaterializeNode node_;
   RowLayout layout_;
-  RowListCodec codec_;
+  RowBagCodec codec_;
   KeyedRows rows_;
   ChangeBuilder changes_;
   StateCharge charge_;
+  Env* env_ = nullptr;
   int64_t* absorbed_ = nullptr;
   Watermark watermark_;
 
+  // The chunk being worked through, and how far.
+  Chunk chunk_;
+  int32_t at_ = 0;
   RowKeys keys_;
   std::vector<KeyEntry*> entries_;
   std::string row_;

@@ -38,5 +38,42 @@ TEST(Materialize, RemovalOfTheSeenRowShowsTheOneBefore) {
   EXPECT_EQ(op->Rows("-D | a | 2"), "+U | a | 1\n");
 }
 
+// Thousands of rows of one key: every row is found at once, and the step ends where the output is full.
+TEST(Materialize, ALongKeyIsFoldedInSteps) {
+  auto op = Make();
+  op->out().full_after = 1;
+  constexpr int kRows = 4000;
+  std::string rows, expected;
+  for (int i = 0; i < kRows; ++i) {
+    rows += fmt::format("+I | a | {}\n", i);
+    expected += fmt::format("{} | a | {}\n", i == 0 ? "+I" : "+U", i);
+  }
+  EXPECT_EQ(op->Rows(rows), expected);
+  EXPECT_GT(op->resumes(), 0);
+  const std::vector<std::vector<std::string>> history = {op->Snapshot()};
+  op = Make();
+  op->RestoreFrom(history, {});
+  // From the middle, so that nothing of it is seen; then what is seen.
+  rows.clear();
+  for (int i = 1; i < kRows - 1; ++i) rows += fmt::format("-D | a | {}\n", (i * 7) % (kRows - 1));
+  EXPECT_EQ(op->Rows(rows), "");
+  EXPECT_EQ(op->Rows(fmt::format("-D | a | {}", kRows - 1)), "+U | a | 0\n");
+  EXPECT_EQ(op->Rows("-D | a | 0"), "-D | a | 0\n");
+  EXPECT_EQ(op->StateRows(), 0);
+}
+
+TEST(Materialize, EqualRowsCountEach) {
+  auto op = Make();
+  std::string rows;
+  for (int i = 0; i < 100; ++i) rows += "+I | a | 1\n";
+  EXPECT_EQ(op->Rows(rows + "+I | a | 2"), "+I | a | 1\n+U | a | 2\n");
+  EXPECT_EQ(op->Rows("-D | a | 2"), "+U | a | 1\n");
+  rows.clear();
+  for (int i = 0; i < 99; ++i) rows += "-D | a | 1\n";
+  EXPECT_EQ(op->Rows(rows), "");
+  EXPECT_EQ(op->Rows("-D | a | 1\n-D | a | 1\n+I | a | 1"), "-D | a | 1\n");
+  EXPECT_EQ(op->StateRows(), 0);
+}
+
 }  // namespace
 }  // namespace caudal
