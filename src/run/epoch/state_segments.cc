@@ -3,8 +3,9 @@
 namespace caudal {
 namespace {
 
-constexpr size_t kManySegments = 64;
-constexpr size_t kSomeSegments = 8;
+// A file holds one epoch of every table and task.
+constexpr size_t kManyFiles = 64;
+constexpr size_t kSomeFiles = 8;
 
 }  // namespace
 
@@ -18,9 +19,14 @@ void StateSegments::Restore(int node, const std::vector<SegmentRef>& segments) {
 
 StateTable::SnapshotKind StateSegments::NextKind(int node) const {
   const Node& state = nodes_[static_cast<size_t>(node)];
-  const size_t count = state.segments.size();
-  const bool much = count >= kSomeSegments && state.delta_bytes > 2 * state.full_bytes;
-  const bool full = much || count >= kManySegments;
+  size_t files = 0;
+  const std::string* last = nullptr;
+  for (const Segment& segment : state.segments) {
+    files += last == nullptr || *last != segment.ref.file ? 1 : 0;
+    last = &segment.ref.file;
+  }
+  const bool much = files >= kSomeFiles && state.delta_bytes > 2 * state.full_bytes;
+  const bool full = much || files >= kManyFiles;
   return full ? StateTable::SnapshotKind::kFull : StateTable::SnapshotKind::kDelta;
 }
 
