@@ -10,6 +10,7 @@ namespace {
 constexpr int64_t kIdleNanos = 10'000'000'000;  // a row also when nothing happens: silence is not death
 constexpr int64_t kRateNanos = 900'000'000;     // between two looks at the rate of a query
 constexpr int64_t kKeptMillis = int64_t{30} * 86'400'000;
+constexpr int64_t kExpireEvery = 3'600'000'000'000;  // ns
 constexpr size_t kMostRowsKept = 100'000;
 constexpr const char* kFates[] = {"published", "filtered", "dead", "duplicate", "late", "absorbed"};
 
@@ -252,12 +253,14 @@ void OpsRecorder::AddOperators(const JobProgress& progress) {
 Status OpsRecorder::Flush() {
   if (store_ == nullptr) {
     ASSIGN_OR_RETURN(store_, OpsStore::Open(state_root_));
-    RETURN_IF_ERROR(store_->Expire(env_->NowMillis() - kKeptMillis));
+    expire_at_nanos_ = env_->SteadyNanos();
   }
   Status status = store_->Write(rows_);
   if (status.ok()) {
     rows_.clear();
-    return status;
+    if (env_->SteadyNanos() < expire_at_nanos_) return status;
+    expire_at_nanos_ = env_->SteadyNanos() + kExpireEvery;
+    return store_->Expire(env_->NowMillis() - kKeptMillis);
   }
   store_.reset();
   // History is not worth all memory: the oldest goes first.

@@ -64,6 +64,7 @@ class OpsRecorder {
   QueryOrigin origin_;
   Env* env_;
   std::unique_ptr<OpsStore> store_;
+  int64_t expire_at_nanos_ = 0;
   std::map<std::string, Seen> seen_;
   std::map<std::string, Live> live_;
   std::vector<OpsRow> rows_;

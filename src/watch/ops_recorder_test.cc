@@ -210,5 +210,17 @@ TEST_F(OpsRecorderTest, WhatCouldNotBeWrittenIsWrittenLater) {
   folder_ = folder_.parent_path();
 }
 
+// A process may run for months.
+TEST_F(OpsRecorderTest, WhatIsOlderThanThirtyDaysGoesWhileItRuns) {
+  OpsRecorder recorder(folder_, {"p", "me", ""}, &env_);
+  recorder.Observe(ClicksPlan(1), After(1, 100));
+  ASSERT_TRUE(recorder.Flush().ok());
+  env_.Advance(int64_t{31} * 86'400'000'000);
+  recorder.Observe(ClicksPlan(1), After(2, 200));
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(Query("SELECT epoch FROM epochs"), ElementsAre("2"));
+  EXPECT_THAT(Query("SELECT batch_id FROM streaming_progress"), ElementsAre("2"));
+}
+
 }  // namespace
 }  // namespace caudal
