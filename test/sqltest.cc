@@ -2,9 +2,9 @@
 //
 //   caudal_sqltest [--mode MODE] [--seed N] FILE|FOLDER …
 //
-// Prints each failure, then for each mode what ran and what was skipped and why. Exit 0 when all expectations
-// are met and the skips keep to the rule (at most 5 % of the files of a mode, none about late rows or
-// restore).
+// Prints each failure, then for each mode what ran, what had nothing to run, and what was skipped and why.
+// Exit 0 when all expectations are met and the skips keep to the rule (at most 5 % of the files of a mode,
+// none about late rows or restore).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 struct Tally {
   int played = 0;
   int failed = 0;
+  int nothing_to_play = 0;
   std::vector<std::string> skipped;
 };
 
@@ -58,6 +59,10 @@ void PlayFile(const std::string& path, Mode mode, uint64_t seed, Tally* tally) {
       tally->skipped.push_back(fmt::format("{}: {}", path, skip->reason));
       return;
     }
+    if (!Player::HasAnythingToPlay(*file, mode)) {
+      ++tally->nothing_to_play;
+      return;
+    }
   }
   ++tally->played;
   const Status status = file.ok() ? Player(*file, mode, seed).Play() : file.status();
@@ -70,8 +75,8 @@ void PlayFile(const std::string& path, Mode mode, uint64_t seed, Tally* tally) {
 // Prints the mode's line; false when it failed or skipped too much.
 bool Report(Mode mode, const Tally& tally) {
   const size_t files = tally.skipped.size() + static_cast<size_t>(tally.played);
-  fmt::print("{}: {} of {} files passed, {} skipped\n", ModeName(mode), tally.played - tally.failed, files,
-             tally.skipped.size());
+  fmt::print("{}: {} of {} files passed, {} skipped; {} more have nothing to play in this mode\n",
+             ModeName(mode), tally.played - tally.failed, files, tally.skipped.size(), tally.nothing_to_play);
   bool ok = tally.failed == 0;
   for (const std::string& skip : tally.skipped) {
     fmt::print("  skipped {}\n", skip);

@@ -125,6 +125,13 @@ JobOptions Player::MakeJobOptions() {
   return options;
 }
 
+bool Player::HasAnythingToPlay(const TestFile& file, Mode mode) {
+  return mode == Mode::kWritten ||
+         std::any_of(file.blocks.begin(), file.blocks.end(), [](const TestBlock& block) {
+           return block.word() == "pipeline" || block.word() == "insert";
+         });
+}
+
 Status Player::Play() {
   if (mode_ == Mode::kBounded) return PlayBounded();
   for (const TestBlock& block : file_.blocks) {
@@ -158,7 +165,10 @@ Status Player::PlayBounded() {
   }
   feeds_.EndAll();
   for (auto& [name, pipeline] : pipelines_) RETURN_IF_ERROR(StartJob(name, &pipeline));
-  RETURN_IF_ERROR(RunUntilIdle());
+  for (const auto& [name, pipeline] : pipelines_) {
+    Status status = AwaitEnd(*pipeline.job);
+    if (!status.ok()) return std::move(status).At(fmt::format("{}, '{}', bounded", file_.path, name));
+  }
   for (const auto& [name, block] : tables) {
     Status status = OnTable(*block);
     if (!status.ok()) return std::move(status).At(fmt::format("{}:{}, bounded", file_.path, block->line));
@@ -221,22 +231,26 @@ Status Player::OnExplain(const TestBlock& block) {
   return Mismatch(CompareLines(*block.expected, lines));
 }
 
+Status Player::AwaitEnd(Job& job) {
+  RETURN_IF_ERROR(RunUntilIdle());
+  // Files are read by a thread of their own, which the seeded order does not hold.
+  const int64_t patience = Env::Real()->NowMillis() + 10'000;
+  while (!job.finished() && Env::Real()->NowMillis() < patience) {
+    job.Poll();
+    RETURN_IF_ERROR(RunUntilIdle());
+    std::this_thread::yield();
+  }
+  RETURN_IF_ERROR(job.status());
+  return job.finished() ? Status() : Status::Internal("the query does not end");
+}
+
 Result<std::vector<TextChange>> Player::RunQuery(const TestBlock& block, Pipeline* pipeline) {
   const std::string name = fmt::format("query{}", ++queries_);
   const Options settings = catalog_.settings();
   catalog_.settings()["execution.runtime-mode"] = "batch";
   Status status = Declare(name, block, pipeline);
   if (status.ok()) status = StartJob(name, pipeline);
-  if (status.ok()) status = RunUntilIdle();
-  // Files are read by a thread of their own, which the seeded order does not hold.
-  const int64_t patience = Env::Real()->NowMillis() + 10'000;
-  while (status.ok() && !pipeline->job->finished() && Env::Real()->NowMillis() < patience) {
-    pipeline->job->Poll();
-    status = RunUntilIdle();
-    std::this_thread::yield();
-  }
-  if (status.ok()) status = pipeline->job->status();
-  if (status.ok() && !pipeline->job->finished()) status = Status::Internal("the query does not end");
+  if (status.ok()) status = AwaitEnd(*pipeline->job);
   catalog_.settings() = settings;
   RETURN_IF_ERROR(status);
   return Collect(name, *pipeline, 0);

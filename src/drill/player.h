@@ -29,6 +29,8 @@ class Player {
   Player(const TestFile& file, Mode mode, uint64_t seed);
   ~Player();
 
+  // Whether the mode is any different for the file: without a streaming query all of it is played as written.
+  static bool HasAnythingToPlay(const TestFile& file, Mode mode);
   // OK when every expectation of the file is met in this mode; else the first that is not, with its line.
   Status Play();
 
@@ -69,6 +71,8 @@ class Player {
   // Runs everything until only time could go on, and makes it visible.
   Status Settle();
   Status RunUntilIdle();
+  // Runs everything until the job has ended well.
+  Status AwaitEnd(Job& job);
   void Crash();
   Status Restore();
   bool crashed() const;
