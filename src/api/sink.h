@@ -77,7 +77,6 @@ class Sink {
  public:
   virtual ~Sink() = default;
   virtual ChangelogKinds accepts() const = 0;
-  virtual bool needs_key() const { return false; }
   virtual std::string_view guarantee() const = 0;  // "exactly once", "at least once", as EXPLAIN prints it
   // Whether the target, as it is now, would take rows; changes nothing there. A target that cannot be reached
   // is none of its business.

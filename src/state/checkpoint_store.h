@@ -9,7 +9,7 @@
 //
 // A new generation closes the one before it: it takes the manifest name that the old writer would need next,
 // so that a zombie cannot commit another epoch. One store for a job; its calls block: I/O threads only, one
-// at a time. Page: docs/formats/manifest.md.
+// at a time, but for Retain, which may run beside any other. Page: docs/formats/manifest.md.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // StateTable: what an operator remembers, seen by the runtime: snapshot, restore, expire, count.
 //
-// Operators use the concrete shapes beside this file (KeyedRows, OrderedRows, KeyGenerations, Panes); the
+// Operators use the concrete shapes beside this file (KeyedRows, KeyGenerations, Panes); the
 // runtime, alone, snapshots and restores. One thread at a time: the task's. A Snapshot is taken between calls
 // of the operator and costs at most 20 ms of its task: it encodes what changed; writing, CRC and compression
 // happen elsewhere on the bytes it returns.
