@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <httplib.h>
 
+#include <cerrno>
 #include <thread>
 
 namespace caudal {
@@ -17,6 +18,12 @@ HttpServer::HttpServer() : impl_(std::make_unique<Impl>()) {
   // Two threads are enough for a scraper and a person; the default is eight, each with its own stack.
   impl_->server.new_task_queue = [] { return new httplib::ThreadPool(2); };
   impl_->server.set_keep_alive_max_count(1);
+  // The library's own choice would let two runs share a port, and probes would meet either. This one only
+  // takes a port whose last connections are still closing.
+  impl_->server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   impl_->server.set_read_timeout(5);
 }
 
@@ -34,10 +41,12 @@ void HttpServer::AddPage(const std::string& path, std::function<HttpPage()> page
 }
 
 Status HttpServer::Start(const std::string& host, int port) {
+  errno = 0;
   port_ = port == 0 ? impl_->server.bind_to_any_port(host.c_str())
                     : (impl_->server.bind_to_port(host.c_str(), port) ? port : -1);
   if (port_ < 0) {
-    return Status::User(fmt::format("cannot listen on {}:{}", host, port))
+    const std::string why = errno == EADDRINUSE ? ": address in use" : "";
+    return Status::User(fmt::format("cannot listen on {}:{}{}", host, port, why))
         .Hint("choose another port with --listen");
   }
   impl_->thread = std::thread([this] { impl_->server.listen_after_bind(); });

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Changed SQL on an old state folder, and what an earlier run's end means for the next one.
+
+  test/cli/deploy.py build/release/caudal [-k PATTERN]
+"""
+import json
+import socket
+
+from cli_case import CliCase, main
+
+TABLES = """
+SET 'execution.checkpointing.interval' = '100 ms';
+CREATE TABLE events (id INT NOT NULL, n INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
+WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json', 'source.monitor-interval' = '50 ms');
+CREATE TABLE clean (id INT NOT NULL, n INT) WITH ('connector' = 'filesystem', 'path' = 'clean', 'format' = 'json');
+CREATE TABLE per_minute (window_end TIMESTAMP(3), n BIGINT)
+WITH ('connector' = 'filesystem', 'path' = 'per_minute', 'format' = 'json');
+CREATE TABLE big (id INT NOT NULL, n INT) WITH ('connector' = 'filesystem', 'path' = 'big', 'format' = 'json');
+"""
+CLEAN = "INSERT INTO clean SELECT id, n FROM events WHERE n > 0;\n"
+PER_MINUTE = """INSERT INTO per_minute SELECT window_end, COUNT(*)
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end;
+"""
+BIG = "INSERT INTO big SELECT id, n FROM events WHERE n > 10;\n"
+UNTIL_IDLE = ("--state", "state", "--until-idle", "300 ms")
+
+
+def in_one(*inserts):
+    return "EXECUTE STATEMENT SET BEGIN\n" + "".join(inserts) + "END;\n"
+
+
+class DeployCase(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.fed = 0
+        (self.folder / "in").mkdir()
+
+    def program(self, *queries, name="job.sql"):
+        self.write(name, TABLES + "".join(queries))
+
+    def feed(self, *rows):
+        """Rows of (id, n, second of the first hour) in a file of their own."""
+        text = "".join('{"id": %d, "n": %d, "ts": "2026-01-01 00:%02d:%02d"}\n' % (i, n, s // 60, s % 60) for i, n, s in rows)
+        self.write("hidden", text)
+        (self.folder / "hidden").rename(self.folder / f"in/{self.fed:03}.json")
+        self.fed += 1
+
+    def written(self, table):
+        folder = self.folder / table
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+        return [json.loads(line) for path in files for line in path.read_text().splitlines()]
+
+    def ids(self, table):
+        return sorted(row["id"] for row in self.written(table))
+
+    def minutes(self):
+        return sorted((row["window_end"][14:16], row["n"]) for row in self.written("per_minute"))
+
+    def fates(self, sink):
+        rows = self.rows("ops", "query", f"SELECT fate, SUM(`rows`) AS n FROM ops.fates WHERE sink = '{sink}' GROUP BY fate", "--state", "state")
+        return {row["fate"]: row["n"] for row in rows}
+
+    def run_job(self, *more, **options):
+        return self.caudal("run", "job.sql", *UNTIL_IDLE, *more, **options)
+
+
+class Listening(DeployCase):
+    def test_a_port_that_is_taken(self):
+        self.program(CLEAN)
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+            message = self.refused("run", "job.sql", *UNTIL_IDLE, "--listen", port, code=3)
+            self.assertIn(f"cannot listen on 127.0.0.1:{port}: address in use", message)
+            self.assertIn("hint: choose another port with --listen", message)
+
+    def test_two_runs_do_not_share_a_port(self):
+        self.program(CLEAN)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.start("run", "job.sql", "--state", "state", "--listen", port)
+        self.wait_for(lambda: "event=listening" in self.log(), "the first run")
+        self.assertIn("address in use", self.refused("run", "job.sql", "--state", "other", "--listen", port, code=3))
+        self.caudal("stop", "--state", "state")
+
+
+if __name__ == "__main__":
+    main()
