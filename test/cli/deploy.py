@@ -64,6 +64,17 @@ class DeployCase(CliCase):
         return self.caudal("run", "job.sql", *UNTIL_IDLE, *more, **options)
 
 
+class Folder(DeployCase):
+    def test_verify_beside_a_run(self):
+        self.write("job.sql", TABLES.replace("'100 ms'", "'1 ms'") + in_one(CLEAN, PER_MINUTE))
+        self.feed((1, 1, 0))
+        self.start("run", "job.sql", "--state", "state")
+        self.wait_for(lambda: self.ids("clean") == [1], "the row")
+        for _ in range(60):
+            self.caudal("checkpoint", "verify", "--state", "state")
+        self.caudal("stop", "--state", "state")
+
+
 class Listening(DeployCase):
     def test_a_port_that_is_taken(self):
         self.program(CLEAN)

@@ -102,10 +102,16 @@ Json Describe(const std::string& query, const Manifest& manifest) {
           {"nodes", nodes}};
 }
 
-// The whole manifest with all its segments, or what is wrong with it.
-Status Verify(const QueryFolder& folder, const ManifestFile& file) {
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(FileSystem::Local(), file.path));
-  return VerifySegments(FileSystem::Local(), folder.path, manifest);
+// The whole manifest with all its segments, or what is wrong with it; nothing if a run beside us has removed
+// it meanwhile, with what only it named.
+std::optional<Status> Verify(const QueryFolder& folder, const ManifestFile& file) {
+  FileSystem* files = FileSystem::Local();
+  const Result<Manifest> manifest = ReadManifest(files, file.path);
+  Status status = manifest.ok() ? VerifySegments(files, folder.path, *manifest) : manifest.status();
+  if (status.ok()) return status;
+  const Result<bool> still_there = files->Exists(file.path);
+  if (still_there.ok() && !*still_there) return std::nullopt;
+  return status;
 }
 
 std::string_view ChangeName(PlanDiff::Change change) {
@@ -178,7 +184,9 @@ int VerifyCheckpoints(const CheckpointCommand& command, Console& console) {
   Status first;
   for (const QueryFolder& folder : *folders) {
     for (const ManifestFile& file : folder.manifests) {
-      const Status status = Verify(folder, file);
+      const std::optional<Status> verified = Verify(folder, file);
+      if (!verified) continue;
+      const Status& status = *verified;
       const std::string verdict = status.ok() ? "whole" : status.message();
       console.Out(console.json
                       ? Json{{"query", folder.query},
