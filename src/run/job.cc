@@ -322,7 +322,9 @@ Status Job::RepeatCommit() {
                     id, last.generation, last.number, manifest.epoch.generation, manifest.epoch.number));
     for (const std::string& damage : restored_->warnings) refused = std::move(refused).At(damage);
     return std::move(refused).Hint(
-        "restoring it would write rows twice: bring the newer checkpoint back, or rebuild under a new path");
+        "restoring it would write rows twice: bring the newer checkpoint back, or rebuild into empty targets "
+        "under "
+        "another --state folder");
   }
   FAULT_POINT(restore_commit);
   if (!PLANTED_FAULT(commit_not_repeated)) {

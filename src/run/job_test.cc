@@ -312,7 +312,7 @@ TEST_F(JobTest, AChangedPlanIsRefused) {
   EXPECT_THAT(changed.status().message(), HasSubstr("'out/dedup/1' has changed since the checkpoint"));
   const auto renamed = Job::Start(ClicksPlan(1, 60'000, "out/dedup/2"), Options());
   ASSERT_FALSE(renamed.ok());
-  EXPECT_THAT(renamed.status().ToString(), HasSubstr("hint: start with --allow 'out/dedup/1'"));
+  EXPECT_THAT(renamed.status().ToString(), HasSubstr("hint: start with --allow-dropped 'out/dedup/1'"));
   JobOptions allowing = Options();
   allowing.allow_dropped = {"out/dedup/1"};
   const auto allowed = Job::Start(ClicksPlan(1, 60'000, "out/dedup/2"), allowing);

@@ -253,7 +253,10 @@ Status PlanDiff::Check(const std::vector<std::string>& allow_dropped) const {
     if (entry.change == Change::kChanged) {
       return Status::User(fmt::format("'{}' has changed since the checkpoint: it was {}, it is {}", entry.id,
                                       entry.was, entry.is))
-          .Hint("run the new query under a new checkpoint path, or rebuild it there from the source");
+          .Hint(
+              "run the new query from nothing, into empty targets: SET 'pipeline.name' to a new one, or "
+              "another "
+              "--state folder");
     }
     if (entry.change != Change::kDropped) continue;
     const bool allowed = std::any_of(allow_dropped.begin(), allow_dropped.end(),
@@ -261,7 +264,9 @@ Status PlanDiff::Check(const std::vector<std::string>& allow_dropped) const {
     if (allowed) continue;
     return Status::User(fmt::format("the checkpoint holds '{}' ({}), which the query no longer has", entry.id,
                                     entry.was))
-        .Hint("start with --allow '" + entry.id + "' to let it go, or run under a new checkpoint path");
+        .Hint("start with --allow-dropped '" + entry.id +
+              "' to let it go, or run from nothing: SET 'pipeline.name' to a new one, or another --state "
+              "folder");
   }
   return Status();
 }

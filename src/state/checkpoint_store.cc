@@ -99,7 +99,9 @@ Status CheckpointStore::ClaimIdentity() {
   if (owner != query_) {
     return Status::User(
                fmt::format("checkpoint folder '{}' belongs to query '{}', not '{}'", folder_, owner, query_))
-        .Hint("one query per checkpoint path for ever: choose another path or rename the query back");
+        .Hint(
+            "one query per checkpoint folder for ever: choose another --state folder or rename the query "
+            "back");
   }
   return Status();
 }
@@ -218,7 +220,8 @@ Result<std::optional<RestoredCheckpoint>> CheckpointStore::Restore() {
     return std::optional<RestoredCheckpoint>();
   }
   return std::move(newest).Hint(
-      "no manifest is whole: restore the folder from a backup, or rebuild under a new path");
+      "no manifest is whole: restore the folder from a backup, or rebuild into empty targets under another "
+      "--state folder");
 }
 
 Status CheckpointStore::WriteSegment(int64_t number, const std::vector<std::string_view>& records,

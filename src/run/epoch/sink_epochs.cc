@@ -60,10 +60,11 @@ Status CommitOne(PendingCommit::Target& target, const PendingCommit& commit) {
             "the target took none of them: mend it, or leave such rows out, and run the statement again"));
   }
   return Framed(Status::Data(fmt::format("what was prepared of {} is not there: {}", epoch, reason)), why)
-      .Hint(WayOut(why, commit.kept,
-                   "bring it back (backup of the target's folder) and start again, or rebuild under a new "
-                   "checkpoint path",
-                   "run the statement again"));
+      .Hint(WayOut(
+          why, commit.kept,
+          "bring it back (backup of the target's folder) and start again, or rebuild into empty targets "
+          "under another --state folder",
+          "run the statement again"));
 }
 
 }  // namespace
