@@ -331,7 +331,18 @@ Status Job::RepeatCommit() {
     PendingCommit commit = sinks_->Take(manifest);
     RETURN_IF_ERROR(SinkEpochs::Commit(&commit));
   }
-  return RemoveLeftovers();
+  RETURN_IF_ERROR(RemoveLeftovers());
+  return RemoveOldEpochs();
+}
+
+// Short runs end before it is their turn to. All commits of the newest have just been repeated; what a
+// damaged one makes necessary is kept.
+Status Job::RemoveOldEpochs() {
+  if (!restored_->warnings.empty()) return Status();
+  const Status status = store_->Retain(settings_.epochs.keep);
+  if (Faults::IsInjectedCrash(status)) return status;
+  if (!status.ok()) warnings_.push_back("old epochs stay a little longer: " + status.message());
+  return Status();
 }
 
 Status Job::RemoveLeftovers() {

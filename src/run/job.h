@@ -61,6 +61,7 @@ class Job {
   void BeginCountsAnewIfChanged(Manifest* manifest);
   Status MakeEndpoints();
   Status RepeatCommit();
+  Status RemoveOldEpochs();
   Status RemoveLeftovers();
   void ForgetUncommitted();
   Status FindSplits();

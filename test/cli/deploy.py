@@ -65,6 +65,14 @@ class DeployCase(CliCase):
 
 
 class Folder(DeployCase):
+    def test_short_runs_keep_no_more_than_the_setting_says(self):
+        self.write("job.sql", TABLES.replace("'100 ms'", "'1 h'") + CLEAN)  # one epoch a run, the savepoint's
+        for i in range(8):
+            self.feed((i, 1, i))
+            self.run_job()
+        self.assertEqual(len(self.rows("checkpoint", "ls", "--state", "state")), 4)
+        self.assertEqual(self.ids("clean"), list(range(8)))
+
     def test_verify_beside_a_run(self):
         self.write("job.sql", TABLES.replace("'100 ms'", "'1 ms'") + in_one(CLEAN, PER_MINUTE))
         self.feed((1, 1, 0))
