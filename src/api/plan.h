@@ -63,7 +63,7 @@ struct DeadLetter {
 };
 
 struct Plan {
-  std::string query;  // the sink's name, or the statement set's: names the checkpoint folder
+  std::string query;  // the first sink's name unless it is told: names the checkpoint folder
   std::vector<PlanNode> nodes;
   std::optional<DeadLetter> dead_letter;
   Options settings;     // what SET said, those that change meaning or pace

@@ -16,6 +16,7 @@ struct RunOptions {
   int threads = 0;                         // 0 = one a core
   int64_t memory_limit = 0;                // of the process; 0 = each query's own
   std::vector<std::string> allow_dropped;  // operators whose state may go
+  std::vector<std::string> allow_abandoned;  // stored queries that nothing needs to take up
   std::string faults;                      // CAUDAL_FAULT: for tests, see fault_plan.h
 };
 

@@ -162,8 +162,8 @@ class StatementExecutor {
     for (const Insert* insert : inserts) {
       ASSIGN_OR_RETURN(int sink, BindInsert(*insert, binder, source_));
       draft.roots.push_back(sink);
-      // A set is named by its sinks in order, unless it is told its name.
-      name += (name.empty() ? "" : "+") + insert->target.parts.back().text;
+      // A set is named by its first sink, unless it is told its name: one more sink keeps the checkpoint.
+      if (name.empty()) name = insert->target.parts.back().text;
     }
     const auto told = catalog_.settings().find("pipeline.name");
     if (told != catalog_.settings().end() && !told->second.empty()) name = told->second;

@@ -409,10 +409,13 @@ TEST_F(SessionTest, NeedsATimeAttributeForWindows) {
             "                          ^^^^^^^");
 }
 
-TEST_F(SessionTest, AQueryIsNamedByItsSinksOrByPipelineName) {
+TEST_F(SessionTest, AQueryIsNamedByItsFirstSinkOrByPipelineName) {
   const std::string insert = "INSERT INTO named SELECT 1;";
-  const std::string script = "CREATE TABLE named (n INT) WITH ('connector' = 'fake');" + insert +
-                             "SET 'pipeline.name' = 'again';" + insert + "RESET 'pipeline.name';" + insert;
+  const std::string script =
+      "CREATE TABLE named (n INT) WITH ('connector' = 'fake'); CREATE TABLE more (n INT) WITH ('connector' = "
+      "'fake');" +
+      insert + "SET 'pipeline.name' = 'again';" + insert +
+      "RESET 'pipeline.name'; EXECUTE STATEMENT SET BEGIN " + insert + "INSERT INTO more SELECT 2; END;";
   const Result<std::vector<Outcome>> outcomes = Session(&catalog_).Execute(script);
   ASSERT_TRUE(outcomes.ok()) << outcomes.status().ToString();
   std::vector<std::string> names;

@@ -64,6 +64,96 @@ class DeployCase(CliCase):
         return self.caudal("run", "job.sql", *UNTIL_IDLE, *more, **options)
 
 
+class ChangedSql(DeployCase):
+    def setUp(self):
+        super().setUp()
+        self.feed((1, 5, 0), (2, 50, 1))
+
+    def test_a_sink_added_at_the_end_keeps_the_checkpoint(self):
+        self.program(in_one(CLEAN, PER_MINUTE))
+        self.run_job()
+        self.feed((3, 70, 2))
+        self.program(in_one(CLEAN, PER_MINUTE, BIG))
+        changes = {row["id"]: row["change"] for row in self.rows("checkpoint", "diff", "job.sql", "--state", "state")}
+        self.assertEqual((changes["clean/sink/1"], changes["big/sink/1"]), ("identical", "added"))
+        result = self.run_job()
+        self.assertIn("'big/sink/1' is new and begins empty", result.stderr)
+        self.assertEqual((self.ids("clean"), self.ids("big")), ([1, 2, 3], [3]))
+
+    def test_an_insert_moved_into_a_set_keeps_its_checkpoint(self):
+        self.program(CLEAN)
+        self.run_job()
+        self.program(in_one(CLEAN, BIG))
+        self.run_job()
+        self.assertEqual(self.ids("clean"), [1, 2])
+
+    def test_another_name_is_refused_with_the_ways_out(self):
+        self.program("SET 'pipeline.name' = 'clean+per_minute';\n" + in_one(CLEAN, PER_MINUTE))
+        self.run_job()
+        self.program(in_one(CLEAN, PER_MINUTE))
+        message = self.refused("run", "job.sql", *UNTIL_IDLE, code=3)
+        for part in ("'job/clean+per_minute' (epoch 1-", "'job/clean' would begin from nothing",
+                     "SET 'pipeline.name' = 'clean+per_minute'", "--allow-abandoned 'clean+per_minute'"):
+            self.assertIn(part, message)
+        result = self.caudal("checkpoint", "diff", "job.sql", "--state", "state", code=3)
+        self.assertIn("clean: added (no checkpoint: begins from nothing)", result.stdout)
+        self.assertRegex(result.stdout, r"clean\+per_minute: abandoned \(epoch 1-\d+ of 20.*: no query takes it up\)")
+        # The first way out goes on, the second begins from nothing.
+        self.program("SET 'pipeline.name' = 'clean+per_minute';\n" + in_one(PER_MINUTE, CLEAN))
+        self.run_job()
+        self.assertEqual(self.ids("clean"), [1, 2])
+        self.program(in_one(CLEAN, PER_MINUTE))
+        self.run_job("--allow-abandoned", "clean+per_minute")
+        self.assertEqual(self.ids("clean"), [1, 1, 2, 2])
+        self.run_job()  # it has a checkpoint of its own now
+        self.assertEqual(self.ids("clean"), [1, 1, 2, 2])
+
+    def test_a_removed_first_sink_is_refused(self):
+        self.program(in_one(CLEAN, BIG))
+        self.run_job()
+        self.program(in_one(BIG))
+        self.assertIn("SET 'pipeline.name' = 'clean'", self.refused("run", "job.sql", *UNTIL_IDLE, code=3))
+        self.program("SET 'pipeline.name' = 'clean';\n", in_one(BIG))
+        message = self.refused("run", "job.sql", *UNTIL_IDLE, code=3)
+        self.assertIn("start with --allow-dropped 'clean/sink/1'", message)
+        self.run_job("--allow-dropped", "clean/sink/1")
+        self.assertEqual(self.ids("big"), [2])
+
+    def test_a_query_moved_into_another_is_refused(self):
+        self.program(CLEAN, BIG)
+        self.run_job()
+        self.program(in_one(CLEAN, BIG))
+        message = self.refused("run", "job.sql", *UNTIL_IDLE, code=3)
+        self.assertIn("its sink 'big/sink/1' would go on in 'clean'", message)
+        self.run_job("--allow-abandoned", "*")
+
+    def test_a_query_may_go_and_another_come(self):
+        self.program(CLEAN, BIG)
+        self.run_job()
+        self.program(CLEAN)
+        self.run_job()
+        self.program(CLEAN, PER_MINUTE)
+        self.assertIn("'job/per_minute' would begin from nothing", self.refused("run", "job.sql", *UNTIL_IDLE, code=3))
+        self.run_job("--allow-abandoned", "big")
+        self.assertEqual((self.ids("clean"), self.ids("big")), ([1, 2], [2]))
+
+    def test_a_renamed_script_is_told(self):
+        self.program(CLEAN)
+        self.run_job()
+        (self.folder / "job.sql").rename(self.folder / "other.sql")
+        said = self.caudal("run", "other.sql", *UNTIL_IDLE).stderr
+        self.assertIn("'other' begins from nothing; state holds queries of the same names of 'job'", said)
+
+    def test_hints_name_what_can_be_done(self):
+        self.program(in_one(CLEAN, PER_MINUTE))
+        self.run_job()
+        self.program(in_one(CLEAN, PER_MINUTE.replace("'1' MINUTE", "'2' MINUTE")))
+        message = self.refused("run", "job.sql", *UNTIL_IDLE, code=3)
+        self.assertIn("has changed since the checkpoint", message)
+        self.assertIn("SET 'pipeline.name'", message)
+        self.assertIn("--state", message)
+
+
 class Folder(DeployCase):
     def test_short_runs_keep_no_more_than_the_setting_says(self):
         self.write("job.sql", TABLES.replace("'100 ms'", "'1 h'") + CLEAN)  # one epoch a run, the savepoint's

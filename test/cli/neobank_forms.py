@@ -58,7 +58,7 @@ class NeobankForms(CliCase):
         self.assertEqual({row["query"] for row in listed}, set(queries))
 
     def test_one_statement_set(self):
-        self.run_form("pipeline", "every_window", ["neobank/silver+features"])
+        self.run_form("pipeline", "every_window", ["neobank/silver"])
 
     def test_two_queries(self):
         self.run_form("two-queries", "latest", ["neobank-two-queries/silver", "neobank-two-queries/features_latest"])

@@ -127,7 +127,7 @@ class ProgramFiles(CliCase):
 
     def test_explain_with_changelog_modes(self):
         plan = self.caudal("explain", NEOBANK / "pipeline.yaml", "--changelog").stdout
-        for text in ("== silver+features ==", "Deduplicate", "changelogMode=[I]", "changelogMode=[I,UA"):
+        for text in ("== silver ==", "Deduplicate", "changelogMode=[I]", "changelogMode=[I,UA"):
             self.assertIn(text, plan)
         self.assertNotIn("changelogMode", self.caudal("explain", NEOBANK / "pipeline.yaml").stdout)
         self.assertEqual([row["query"] for row in self.rows("explain", NEOBANK / "two-queries.yaml")], ["silver", "features_latest"])

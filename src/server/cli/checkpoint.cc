@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "data/text/time_text.h"
 #include "fs/file_system.h"
 #include "op/make_operator.h"
 #include "run/plan_fingerprint.h"
+#include "server/cli/checkpoint_use.h"
 #include "server/engine.h"
 #include "server/program.h"
 #include "state/checkpoint_store.h"
@@ -18,57 +18,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct QueryFolder {
-  std::string query;  // pipeline/query
-  std::string path;
-  std::vector<ManifestFile> manifests;  // oldest first
-};
-
 std::string TimeText(int64_t micros) {
   char text[kTimestampTextSize];
   return {text, FormatTimestamp(micros, 3, text)};
 }
 
-std::string LastPart(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
-
-// pipeline/query as the identity has it; the folders' names, where it is damaged.
-std::string QueryOf(FileSystem* files, const std::string& folder) {
-  const Result<std::string> identity = files->ReadAll(folder + "/identity");
-  const size_t second = identity.ok() ? identity->find('\n', identity->find('\n') + 1) : std::string::npos;
-  if (second != std::string::npos) {
-    const std::string name = identity->substr(second + 1, identity->find('\n', second + 1) - second - 1);
-    if (name.find('/') != std::string::npos) return name;
-  }
-  return LastPart(folder.substr(0, folder.find_last_of('/'))) + "/" + LastPart(folder);
-}
-
-// The checkpoint folders below a state folder: <pipeline>/<query> with an identity.
+// Those that the command is about; User error if there are none.
 Result<std::vector<QueryFolder>> FindFolders(const CheckpointCommand& command) {
-  FileSystem* files = FileSystem::Local();
-  std::vector<QueryFolder> found;
-  ASSIGN_OR_RETURN(const std::vector<FileInfo> pipelines, files->List(command.state_root));
-  for (const FileInfo& pipeline : pipelines) {
-    if (!pipeline.is_directory) continue;
-    ASSIGN_OR_RETURN(const std::vector<FileInfo> queries, files->List(pipeline.path));
-    for (const FileInfo& query : queries) {
-      ASSIGN_OR_RETURN(const bool is_checkpoint, files->Exists(query.path + "/identity"));
-      if (!is_checkpoint) continue;
-      QueryFolder folder{QueryOf(files, query.path), query.path, {}};
-      if (!command.query.empty() && folder.query != command.query && LastPart(folder.query) != command.query)
-        continue;
-      ASSIGN_OR_RETURN(folder.manifests, ListManifests(files, query.path));
-      std::erase_if(folder.manifests, [](const ManifestFile& manifest) { return manifest.closed; });
-      found.push_back(std::move(folder));
-    }
-  }
+  ASSIGN_OR_RETURN(std::vector<QueryFolder> found, FindQueryFolders(command.state_root));
+  std::string names;
+  for (const QueryFolder& folder : found) names += (names.empty() ? "'" : ", '") + folder.query + "'";
+  std::erase_if(found, [&](const QueryFolder& folder) {
+    return !command.query.empty() && folder.query != command.query && folder.name() != command.query;
+  });
   if (!found.empty()) return found;
+  if (names.empty())
+    return Status::User(fmt::format("there is no checkpoint in state folder '{}'", command.state_root));
   return Status::User(
-      command.query.empty()
-          ? fmt::format("there is no checkpoint in state folder '{}'", command.state_root)
-          : fmt::format("there is no checkpoint of query '{}' in '{}'", command.query, command.state_root));
+             fmt::format("there is no checkpoint of query '{}' in '{}'", command.query, command.state_root))
+      .Hint("there is one of " + names);
 }
-
-std::string EpochName(const Epoch& epoch) { return fmt::format("{}-{}", epoch.generation, epoch.number); }
 
 Json Describe(const std::string& query, const Manifest& manifest) {
   Json nodes = Json::array();
@@ -130,17 +99,38 @@ std::string_view ChangeName(PlanDiff::Change change) {
   return "";
 }
 
-Result<PlanDiff> DiffQuery(const Plan& plan, const std::string& pipeline, const CheckpointCommand& command) {
-  CheckpointCommand one = command;
-  one.query = pipeline + "/" + plan.query;
-  ASSIGN_OR_RETURN(const std::vector<QueryFolder> folders, FindFolders(one));
-  if (folders[0].manifests.empty())
-    return Status::User(fmt::format("query '{}' has committed nothing yet", one.query));
-  ASSIGN_OR_RETURN(const Manifest manifest,
-                   ReadManifest(FileSystem::Local(), folders[0].manifests.back().path));
-  ASSIGN_OR_RETURN(const std::vector<NodeState> nodes,
-                   Fingerprints(plan, MakeOperator, EvaluatorOptionsOf(plan.settings), Env::Real()));
-  return Compare(manifest, nodes);
+// A line of `diff`: what a start does with a node, or with a whole query (`id` empty).
+void PrintChange(const std::string& pipeline, const std::string& query, const PlanDiff::Entry& entry,
+                 std::string_view change, Console& console) {
+  if (console.json) {
+    console.Out(Json{{"query", pipeline + "/" + query},
+                     {"id", entry.id},
+                     {"change", change},
+                     {"was", entry.was},
+                     {"is", entry.is}}
+                    .dump() +
+                "\n");
+    return;
+  }
+  const std::string about = entry.id.empty() ? query : query + " " + entry.id;
+  console.Out(fmt::format("{}: {}{}\n", about, change, entry.id.empty() ? " (" + entry.was + ")" : ""));
+}
+
+// Against what is stored of the query; OK with nothing printed if that is nothing.
+Status DiffQuery(const Plan& plan, const std::string& pipeline, const std::vector<QueryFolder>& folders,
+                 Console& console) {
+  for (const QueryFolder& folder : folders) {
+    if (folder.query != pipeline + "/" + plan.query || folder.manifests.empty()) continue;
+    ASSIGN_OR_RETURN(const Manifest manifest,
+                     ReadManifest(FileSystem::Local(), folder.manifests.back().path));
+    ASSIGN_OR_RETURN(const std::vector<NodeState> nodes,
+                     Fingerprints(plan, MakeOperator, EvaluatorOptionsOf(plan.settings), Env::Real()));
+    const PlanDiff diff = Compare(manifest, nodes);
+    for (const PlanDiff::Entry& entry : diff.entries)
+      PrintChange(pipeline, plan.query, entry, ChangeName(entry.change), console);
+    return diff.Check({});
+  }
+  return Status();
 }
 
 int Refuse(const Status& status, Console& console) { return console.Fail(status, RefusalCode(status)); }
@@ -207,22 +197,31 @@ int DiffCheckpoint(const CheckpointCommand& command, Console& console) {
   if (!text.ok()) return Refuse(text.status(), console);
   const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value());
   if (!program.ok()) return Refuse(program.status(), console);
+  CheckpointCommand all = command;
+  all.query.clear();
+  const Result<std::vector<QueryFolder>> folders = FindFolders(all);
+  if (!folders.ok()) return Refuse(folders.status(), console);
+  const std::string& pipeline = (*program)->text().name;
+  const std::vector<Plan> plans = (*program)->Queries();
+  const Result<CheckpointUse> use = FindCheckpointUse(command.state_root, pipeline, plans);
+  if (!use.ok()) return Refuse(use.status(), console);
+  const auto asked = [&](const std::string& query) {
+    return command.query.empty() || command.query == query || command.query == pipeline + "/" + query;
+  };
   Status refused;
-  for (const Plan& plan : (*program)->Queries()) {
-    const Result<PlanDiff> diff = DiffQuery(plan, (*program)->text().name, command);
-    if (!diff.ok()) return Refuse(diff.status(), console);
-    for (const PlanDiff::Entry& entry : diff->entries) {
-      console.Out(console.json ? Json{{"query", (*program)->text().name + "/" + plan.query},
-                                      {"id", entry.id},
-                                      {"change", ChangeName(entry.change)},
-                                      {"was", entry.was},
-                                      {"is", entry.is}}
-                                         .dump() +
-                                     "\n"
-                               : fmt::format("{} {}: {}\n", plan.query, entry.id, ChangeName(entry.change)));
-    }
-    if (refused.ok()) refused = diff->Check({});
+  for (const Plan& plan : plans) {
+    if (!asked(plan.query)) continue;
+    const Status status = DiffQuery(plan, pipeline, *folders, console);
+    if (refused.ok()) refused = status;
   }
+  for (const std::string& query : use->fresh) {
+    if (asked(query))
+      PrintChange(pipeline, query, {"", {}, "no checkpoint: begins from nothing", ""}, "added", console);
+  }
+  for (const CheckpointUse::Abandoned& old : use->abandoned)
+    PrintChange(pipeline, old.name, {"", {}, "epoch " + old.last + ": no query takes it up", ""}, "abandoned",
+                console);
+  if (refused.ok()) refused = use->Check({});
   return refused.ok() ? static_cast<int>(ExitCode::kOk) : console.Fail(refused, ExitCode::kRefused);
 }
 

@@ -144,6 +144,8 @@ void AddRun(CLI::App& app, Action* action) {
       [command, action] { *action = [command](Console& console) { return Run(*command, console); }; });
 }
 
+  run->add_option("--allow-abandoned", command->options.allow_abandoned,
+                  "queries of the state folder that no query takes up any more ('*' = any)");
 void AddValidateAndExplain(CLI::App& app, Action* action) {
   CLI::App* validate = AddCommand(app, "validate", "Check a pipeline file and its SQL; start nothing.",
                                   "  caudal validate examples/neobank/pipeline.yaml");

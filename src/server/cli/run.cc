@@ -8,6 +8,7 @@
 
 #include "run/supervise/fault_plan.h"
 #include "run/supervise/supervisor.h"
+#include "server/cli/checkpoint_use.h"
 #include "server/engine_run.h"
 
 namespace caudal {
@@ -87,6 +88,19 @@ void WarnOfStrangers(const RunOptions& options, Console& console) {
 void ShowView(const RunView& view, std::string* told, Console& console) {
   for (const std::string& warning : view.warnings) console.Note("run: warning: " + warning);
   if (view.trouble.ok() && !told->empty()) console.Note("run: it goes on");
+// That no query begins from nothing because it is called otherwise than before.
+Status CheckStored(const Program& program, const RunOptions& options, Console& console) {
+  ASSIGN_OR_RETURN(const CheckpointUse use,
+                   FindCheckpointUse(options.state_root, program.text().name, program.Queries()));
+  for (const std::string& other : use.namesakes) {
+    console.Note(
+        fmt::format("warning: '{}' begins from nothing; {} holds queries of the same names of '{}': is "
+                    "it the same pipeline, renamed?",
+                    program.text().name, options.state_root, other));
+  }
+  return use.Check(options.allow_abandoned);
+}
+
   if (!view.trouble.ok() && view.trouble.message() != *told)
     console.Note(fmt::format("run: it waits and tries again: {}", view.trouble.ToString()));
   *told = view.trouble.ok() ? "" : view.trouble.message();
@@ -132,6 +146,9 @@ int Run(RunCommand command, Console& console) {
   log.Write(fmt::format("event=run path={} pipeline={}", RunLog::Quoted(command.options.path),
                         RunLog::Quoted((*program)->text().name)));
   WarnOfStrangers(command.options, console);
+  const Status stored = CheckStored(**program, command.options, console);
+  if (!stored.ok()) return console.Fail(stored, RefusalCode(stored));
+
   console.Note(fmt::format("running '{}', state in {}", (*program)->text().name, command.options.state_root));
   const ChildMain child = [&](ChildReport* report) { RunChild(**program, command.options, report, console); };
   const RestartNote note = [&](const Status& why, int64_t pause) {

@@ -23,7 +23,7 @@ constexpr Setting kRead[] = {
      "unless this is "
      "set",
      "streaming|batch"},
-    {"pipeline.name", Role::kRead, Kind::kText, "", "the query's name; otherwise its sinks"},
+    {"pipeline.name", Role::kRead, Kind::kText, "", "the query's name; otherwise its first sink's"},
     {"parallelism.default", Role::kRead, Kind::kInteger, "1",
      "tasks of each keyed operator, 1 to 128; -1 = not set", "", -1, 128},
     {"table.exec.resource.default-parallelism", Role::kRead, Kind::kInteger, "-1",
