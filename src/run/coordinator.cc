@@ -163,6 +163,7 @@ void Coordinator::RequestStop(bool drain) {
       stop_requested_ = true;
       return;
     }
+    drained_ |= sources_running_ > 0;
     for (int node = 0; node < static_cast<int>(parts_.plan->nodes.size()); ++node) {
       for (SourceTask* source : parts_.graph->sources(node)) source->Drain();
       WakeSources(node);
@@ -380,6 +381,7 @@ Manifest Coordinator::BuildManifest() const {
   manifest.created_micros = parts_.env->NowMicros();
   manifest.processing = Watermark::kNone;
   manifest.final = flight_->barrier.stop && sources_running_ == 0;
+  manifest.drained = manifest.final && drained_;
   manifest.nodes = flight_->nodes;
   for (size_t i = 0; i < manifest.nodes.size(); ++i) {
     NodeState& node = manifest.nodes[i];
@@ -471,6 +473,7 @@ void Coordinator::OnCommitted() {
   {
     std::lock_guard lock(mutex_);
     progress_.last = landing.commit.epoch;
+    progress_.drained = landing.last && drained_ && sources_running_ == 0;
     ++progress_.committed;
     progress_.last_failure = Status();
     progress_.recent.push_back(std::move(sample));

@@ -29,7 +29,7 @@ namespace caudal {
 
 class Coordinator : public Runnable, public EpochControl {
  public:
-  // What it works with; all but `base` outlive it. `base`: the manifest restored from, if any.
+  // What it works with; all but `base`, the manifest restored from, outlive it.
   struct Parts {
     Env* env = nullptr;
     Executor* executor = nullptr;
@@ -70,8 +70,7 @@ class Coordinator : public Runnable, public EpochControl {
     std::unique_ptr<EpochTotals> totals;
     std::vector<NodeState> nodes;
     int acks_missing = 0;
-    bool state_submitted = false;
-    bool state_written = false;
+    bool state_submitted = false, state_written = false;
     bool manifest_submitted = false;
     Status failure;
     int64_t began_nanos = 0;
@@ -130,6 +129,7 @@ class Coordinator : public Runnable, public EpochControl {
   int sources_running_ = 0;
   bool schema_changed_ = false, finished_ = false;
   bool stop_due_ = false;           // the next epoch is the last
+  bool drained_ = false;            // the input ends because it was told to
   Status failing_;                  // why the last attempt at an epoch did not commit it
   int64_t give_up_at_ = INT64_MAX;  // asked to stop: until when it is tried again
   int64_t armed_at_ = INT64_MAX;

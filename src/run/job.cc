@@ -7,6 +7,7 @@
 
 #include "base/fault_point.h"
 #include "base/planted_fault.h"
+#include "data/text/time_text.h"
 #include "op/make_operator.h"
 #include "run/plan_tables.h"
 #include "run/scan/values_source.h"
@@ -62,7 +63,11 @@ Result<std::unique_ptr<Job>> Job::Start(Plan plan, const JobOptions& options) {
   std::unique_ptr<Job> job(new Job(std::move(plan), options));
   Status status = job->Prepare();
   if (!status.ok()) return std::move(status).At("query '" + job->query_ + "'");
-  job->coordinator_->Start();
+  if (job->ended_before_) {
+    job->OnFinished(Status(), false);
+  } else {
+    job->coordinator_->Start();
+  }
   return job;
 }
 
@@ -104,7 +109,8 @@ Status Job::Prepare() {
   RETURN_IF_ERROR(CheckPlan());
   RETURN_IF_ERROR(OpenStore());
   RETURN_IF_ERROR(RepeatCommit());
-  RETURN_IF_ERROR(FindSplits());
+  RETURN_IF_ERROR(CheckEnded());
+  if (!ended_before_) RETURN_IF_ERROR(FindSplits());
 
   context_.env = options_.env;
   context_.executor = options_.executor;
@@ -359,6 +365,34 @@ Status Job::FindSplits() {
     const NodeState* state = restored_ ? restored_->manifest.Find(id) : nullptr;
     if (state != nullptr) {
       Status status = discovery->Restore(*state);
+// What has gone through to its end has nothing to go on with: new rows would be late for closed windows.
+Status Job::CheckEnded() {
+  if (!restored_ || !restored_->manifest.final) return Status();
+  const Manifest& manifest = restored_->manifest;
+  // Manifests of before do not tell a drain; but nothing else ends what has no end.
+  const bool drained =
+      manifest.drained || std::any_of(endpoints_.begin(), endpoints_.end(), [](const auto& one) {
+        return one.source != nullptr && !one.source->bounded();
+      });
+  char time[kTimestampTextSize];
+  const std::string epoch =
+      fmt::format("(epoch {}-{} of {})", manifest.epoch.generation, manifest.epoch.number,
+                  std::string_view(time, FormatTimestamp(manifest.created_micros, 3, time)));
+  if (drained && options_.refuse_drained) {
+    return Status::User(
+               fmt::format("query '{}' was drained by an earlier run {}: its windows are closed, rows "
+                           "from here on would be late for them",
+                           query_, epoch))
+        .Hint(
+            "begin anew, from the first row and with empty targets, under another --state folder or SET "
+            "'pipeline.name'; end a run that is to go on without --drain");
+  }
+  ended_before_ = true;
+  warnings_.push_back(fmt::format("its input {} in an earlier run {}; nothing to do",
+                                  drained ? "was drained" : "ended", epoch));
+  return Status();
+}
+
       if (!status.ok()) return std::move(status).At("source '" + id + "'");
     }
     Result<std::vector<SplitState>> found = discovery->Discover();
@@ -369,7 +403,7 @@ Status Job::FindSplits() {
 }
 
 Status Job::RestoreState() {
-  if (!restored_) return Status();
+  if (!restored_ || ended_before_) return Status();
   FAULT_POINT(restore_state);
   const Manifest& manifest = restored_->manifest;
   for (int node = 0; node < graph_->node_count(); ++node) {
@@ -474,6 +508,7 @@ JobProgress Job::progress() const {
   }
   std::lock_guard lock(mutex_);
   progress.status = status_;
+  if (ended_before_) ShowEnd(&progress.checkpoints);
   progress.state = !finished_     ? (stopping_ ? JobState::kStopping : JobState::kRunning)
                    : status_.ok() ? JobState::kFinished
                                   : JobState::kFailed;
@@ -494,6 +529,17 @@ OperatorProgress Job::Summarize(size_t node, const std::vector<TaskProgress>& ta
   }
   const double elapsed =
       static_cast<double>(std::max<int64_t>(1, options_.env->SteadyNanos() - started_nanos_));
+// The counts of the run that ended it.
+void Job::ShowEnd(CheckpointProgress* checkpoints) const {
+  const Manifest& end = *coordinator_->base();
+  checkpoints->last = end.epoch;
+  checkpoints->drained = end.drained;
+  for (const NodeState& node : fingerprints_) {
+    const NodeState* stored = end.Find(node.id);
+    checkpoints->nodes.push_back(stored != nullptr ? *stored : node);
+  }
+}
+
   for (const TaskProgress& task : tasks) {
     for (const NodeProgress& part : task.nodes) {
       if (part.node != static_cast<int>(node)) continue;

@@ -26,7 +26,7 @@ class Job {
 
   enum class StopKind {
     kSavepoint,  // a last epoch; goes on exactly there when started again
-    kDrain,      // the sources end: all windows close, a last epoch; cannot be resumed
+    kDrain,      // the sources end: all windows close, a last epoch; cannot go on
   };
   void Stop(StopKind kind);
   // An epoch begins as soon as it can.
@@ -42,6 +42,8 @@ class Job {
   Status status() const;  // OK while it runs
   // It has ended because a source's schema changed: plan again and start.
   bool schema_changed() const;
+  // Nothing was left to do: the input had ended, and gone through, in an earlier run.
+  bool ended_before() const { return ended_before_; }
 
   JobProgress progress() const;
   const Plan& plan() const { return plan_; }
@@ -62,6 +64,7 @@ class Job {
   Status MakeEndpoints();
   Status RepeatCommit();
   Status RemoveOldEpochs();
+  Status CheckEnded();
   Status RemoveLeftovers();
   void ForgetUncommitted();
   Status FindSplits();
@@ -70,6 +73,7 @@ class Job {
   Status CheckBounded(const Table& table, const Source& source) const;
   Status AddSink(int node, const std::string& id, const Table& table);
   void OnFinished(Status status, bool schema_changed);
+  void ShowEnd(CheckpointProgress* checkpoints) const;
   OperatorProgress Summarize(size_t node, const std::vector<TaskProgress>& tasks) const;
 
   Plan plan_;
@@ -79,6 +83,7 @@ class Job {
   std::string folder_;    // empty: ephemeral
   std::string identity_;  // of the folder; an ephemeral job has its own
   int64_t generation_ = 1;
+  bool ended_before_ = false;
   int64_t started_millis_ = 0;
   int64_t started_nanos_ = 0;
   std::vector<std::string> warnings_;

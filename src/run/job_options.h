@@ -24,6 +24,9 @@ struct JobOptions {
   std::string state_root;   // checkpoints are in <state_root>/<pipeline>/<query>; empty: ephemeral
   std::string scratch_dir;  // ephemeral: where sinks may keep an epoch's rows
   std::vector<std::string> allow_dropped;
+  // A drained query is refused, once its last commit is sure to be visible. Otherwise it ends at once, as is
+  // right when the process that drained it died before it could say so.
+  bool refuse_drained = false;
   bool bounded_only = false;  // refuse a source that never ends, in streaming mode too
   int steps = 64;             // messages that a task handles in one turn; 1 with the seeded executor
 };

@@ -24,7 +24,8 @@ struct EpochSample {
 };
 
 struct CheckpointProgress {
-  Epoch last;  // {0, 0} = none yet; what was restored counts
+  Epoch last;            // {0, 0} = none yet; what was restored counts
+  bool drained = false;  // it was the end of a query that was told to drain
   int64_t committed = 0;
   int64_t abandoned = 0;
   Status last_failure;  // why the last epoch was abandoned or its commit repeated; OK after a success

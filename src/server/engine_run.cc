@@ -61,6 +61,7 @@ Status EngineRun::Start() {
   for (Plan& plan : program_->Queries()) {
     JobOptions options = engine_.MakeJobOptions(program_->text().name, options_.state_root);
     options.allow_dropped = options_.allow_dropped;
+    options.refuse_drained = !options_.restarted;
     queries_.push_back(std::make_unique<QueryRunner>(std::move(plan), std::move(options), env_, &log_));
   }
   for (const auto& query : queries_) RETURN_IF_ERROR(query->Start());
@@ -117,7 +118,7 @@ void EngineRun::CheckIdle(int64_t now) {
   for (const auto& query : queries_) {
     const JobProgress progress = query->progress();
     rows += RowsRead(progress);
-    busy = busy || !query->running() || HasBacklog(progress);
+    busy = busy || !(query->running() || query->ended()) || HasBacklog(progress);
     uncommitted = uncommitted || RowsRead(progress) != MakeReport(query->plan(), progress).rows_read;
   }
   if (busy || rows != rows_seen_) {
@@ -127,6 +128,7 @@ void EngineRun::CheckIdle(int64_t now) {
     return;
   }
   if (now - rows_moved_nanos_ < options_.until_idle_millis * 1'000'000) return;
+  if (!options_.drain) return StopAll(Job::StopKind::kSavepoint);  // whose epoch takes all that is left
   if (!uncommitted) return StopAll(Job::StopKind::kDrain);
   // What is left is not worth the rest of the commit interval.
   if (std::exchange(epoch_asked_, true)) return;
@@ -144,14 +146,15 @@ void EngineRun::Record(int64_t now) {
   }
   if (commits > commits_) child_report_->Progress();
   const bool new_commit = std::exchange(commits_, commits) != commits;
-  if (new_commit || ended()) {
-    for (size_t i = 0; i < jobs.size(); ++i) recorder_.Observe(queries_[i]->plan(), jobs[i]);
-  }
-  if (now - recorded_nanos_ >= kRecordNanos || ended()) {
-    recorded_nanos_ = now;
-    if (!new_commit) {
-      for (size_t i = 0; i < jobs.size(); ++i) recorder_.Observe(queries_[i]->plan(), jobs[i]);
+  const bool flush = now - recorded_nanos_ >= kRecordNanos || ended();
+  if (new_commit || flush) {
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      // What the store says of a query that had ended before is still true.
+      if (!queries_[i]->ended_before()) recorder_.Observe(queries_[i]->plan(), jobs[i]);
     }
+  }
+  if (flush) {
+    recorded_nanos_ = now;
     const Status status = recorder_.Flush();
     if (!status.ok() && !store_failed_) {
       log_.Write(fmt::format("event=ops_store_failed error={}", RunLog::Quoted(status.ToString())));
@@ -189,7 +192,9 @@ bool EngineRun::ended() const {
 
 void EngineRun::MakeReports() {
   reports_.clear();
-  for (const auto& query : queries_) reports_.push_back(MakeReport(query->plan(), query->progress()));
+  for (const auto& query : queries_) {
+    if (!query->ended_before()) reports_.push_back(MakeReport(query->plan(), query->progress()));
+  }
 }
 
 }  // namespace caudal

@@ -32,7 +32,8 @@ class QueryRunner {
   }
 
   bool ended() const { return ended_; }
-  const Status& status() const { return status_; }  // of the end
+  bool ended_before() const { return ended_before_; }  // in an earlier run: nothing was done in this one
+  const Status& status() const { return status_; }     // of the end
   const Plan& plan() const { return plan_; }
   // As of now, or when it last ran.
   JobProgress progress() const { return job_ != nullptr ? job_->progress() : last_; }
@@ -62,6 +63,7 @@ class QueryRunner {
   std::vector<std::string> warnings_;
   int64_t trouble_since_nanos_ = 0;
   bool ended_ = false;
+  bool ended_before_ = false;
   bool stopping_ = false;
   RestartPolicy policy_;
   std::set<std::string> logged_warnings_;  // of sources, while running

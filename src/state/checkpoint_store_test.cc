@@ -144,6 +144,7 @@ TEST(Manifest, SurvivesItsEncoding) {
   manifest.query = "p/q";
   manifest.epoch = {3, 17};
   manifest.previous = {2, 16};
+  manifest.final = manifest.drained = true;
   NodeState node;
   node.id = "clicks";
   node.label = "Scan";

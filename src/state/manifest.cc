@@ -7,6 +7,9 @@ namespace caudal {
 namespace {
 
 constexpr std::string_view kManifestMagic = "CDLMANIF";
+// Bits of one byte; before there was a second one, programs took any value but 0 for final.
+constexpr uint8_t kFinal = 1;
+constexpr uint8_t kDrained = 2;
 constexpr size_t kManifestHeader = 8 + 4 + 4 + 8;  // magic, version, CRC of the body, length of the body
 
 void WriteWatermark(const Watermark& watermark, ByteWriter& out) {
@@ -168,7 +171,7 @@ std::string EncodeManifest(const Manifest& manifest) {
   WriteEpoch(manifest.previous, body);
   body.Integer(manifest.created_micros);
   body.Integer(manifest.processing);
-  body.Integer(static_cast<uint8_t>(manifest.final));
+  body.Integer(static_cast<uint8_t>((manifest.final ? kFinal : 0) | (manifest.drained ? kDrained : 0)));
   WriteList(manifest.nodes, body, [&](const NodeState& node) { WriteNode(node, body); });
   const std::string bytes = body.Take();
   ByteWriter header;
@@ -205,7 +208,9 @@ Result<Manifest> DecodeManifest(std::string_view bytes) {
   manifest.previous = ReadEpoch(in);
   manifest.created_micros = in.Integer<int64_t>();
   manifest.processing = in.Integer<int64_t>();
-  manifest.final = in.Integer<uint8_t>() != 0;
+  const uint8_t end = in.Integer<uint8_t>();
+  manifest.final = end != 0;
+  manifest.drained = (end & kDrained) != 0;
   ReadList(76, in, &manifest.nodes, [&] { return ReadNode(in, version); });
   if (!in.ok() || !in.at_end())
     return Damaged("its body does not have the form of format " + std::to_string(version));

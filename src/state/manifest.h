@@ -88,7 +88,8 @@ struct Manifest {
   Epoch previous;                // the manifest that this one follows; {0, 0} = none
   int64_t created_micros = 0;    // wall clock
   int64_t processing = 0;        // Env's clock, as operators saw it
-  bool final = false;            // the query has read all of its bounded input
+  bool final = false;            // the end of the input has gone through: all windows are closed
+  bool drained = false;          // final because it was told to end, not because there was no more to read
   std::vector<NodeState> nodes;  // in plan order
   bool operator==(const Manifest&) const = default;
 

@@ -14,14 +14,14 @@ constexpr int64_t kExpireEvery = 3'600'000'000'000;  // ns
 constexpr size_t kMostRowsKept = 100'000;
 constexpr const char* kFates[] = {"published", "filtered", "dead", "duplicate", "late", "absorbed"};
 
-std::string_view StateName(JobState state) {
-  switch (state) {
+std::string_view StateName(const JobProgress& progress) {
+  switch (progress.state) {
     case JobState::kRunning:
       return "running";
     case JobState::kStopping:
       return "stopping";
     case JobState::kFinished:
-      return "finished";
+      return progress.checkpoints.drained ? "drained" : "finished";
     case JobState::kFailed:
       return "failed";
   }
@@ -210,7 +210,7 @@ void OpsRecorder::AddQuery(const JobProgress& progress) {
   OpsRow query("queries");
   query.Text(progress.query).Text(origin_.pipeline).Text(progress.query.substr(progress.query.find('/') + 1));
   query.Text(origin_.owner).Text(origin_.version).Text(std::to_string(progress.generation));
-  query.Text(StateName(progress.state)).Time(progress.started_millis).Time(env_->NowMillis());
+  query.Text(StateName(progress)).Time(progress.started_millis).Time(env_->NowMillis());
   query.Integer(progress.checkpoints.last.number).Integer(progress.checkpoints.committed);
   query.Integer(progress.checkpoints.abandoned).Integer(progress.memory_used).Integer(progress.memory_limit);
   query.Integer(progress.longest_step_micros);

@@ -154,6 +154,84 @@ class ChangedSql(DeployCase):
         self.assertIn("--state", message)
 
 
+class Ends(DeployCase):
+    def test_until_idle_goes_on_exactly_there(self):
+        self.program(PER_MINUTE)
+        self.feed((1, 1, 0), (2, 1, 10))
+        self.run_job()
+        self.assertEqual(self.written("per_minute"), [])  # its window is still open
+        self.feed((3, 1, 20), (4, 1, 70))
+        said = self.run_job().stdout
+        self.assertNotIn("late", said)
+        self.assertEqual(self.minutes(), [("01", 3)])
+
+    def test_drain_closes_the_windows_and_is_final(self):
+        self.program(PER_MINUTE)
+        self.feed((1, 1, 0), (2, 1, 70))
+        self.run_job("--drain")
+        self.assertEqual(self.minutes(), [("01", 1), ("02", 1)])
+        self.check_drained()
+
+    def test_stop_with_drain_is_final(self):
+        self.program(PER_MINUTE)
+        self.feed((1, 1, 0), (2, 1, 70))
+        process = self.start("run", "job.sql", "--state", "state")
+        self.wait_for(lambda: self.minutes() == [("01", 1)], "the first window")
+        self.caudal("stop", "--drain", "--state", "state")
+        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(self.minutes(), [("01", 1), ("02", 1)])
+        self.check_drained()
+
+    def check_drained(self):
+        self.assertEqual(self.rows("status", "--state", "state")[0]["queries"][0]["state"], "drained")
+        self.assertIn("drained", self.caudal("checkpoint", "ls", "--state", "state").stdout.splitlines()[-1])
+        self.assertEqual([row["drained"] for row in self.rows("checkpoint", "ls", "--state", "state")][-1], True)
+        self.assertTrue(self.rows("checkpoint", "show", "--state", "state")[0]["drained"])
+        result = self.caudal("checkpoint", "diff", "job.sql", "--state", "state", code=3)
+        self.assertRegex(result.stdout, r"per_minute: drained \(epoch 1-\d+ of 20")
+        self.feed((3, 1, 20))
+        for words in ((), ("--drain",)):
+            message = self.refused("run", "job.sql", *UNTIL_IDLE, *words, code=3)
+            self.assertRegex(message, r"query 'job/per_minute' was drained by an earlier run \(epoch 1-\d+ of 20")
+            self.assertIn("hint:", message)
+            self.assertIn("SET 'pipeline.name'", message)
+
+    def test_drain_needs_an_end(self):
+        self.program(CLEAN)
+        self.assertIn("--until-idle", self.refused("run", "job.sql", "--drain", code=1))
+
+    def test_bounded_input_that_has_ended(self):
+        self.write("job.sql", TABLES.replace(", 'source.monitor-interval' = '50 ms'", "") + CLEAN)
+        self.feed((1, 1, 0))
+        self.caudal("run", "job.sql", "--state", "state")
+        self.feed((2, 1, 1))
+        for words in ((), ("--until-idle", "300 ms")):
+            result = self.caudal("run", "job.sql", "--state", "state", *words)
+            self.assertRegex(result.stderr, r"query 'clean': its input ended in an earlier run \(epoch 1-\d+ of 20.*\); nothing to do")
+            self.assertNotIn("rows read", result.stdout)
+        self.assertEqual(self.ids("clean"), [1])
+        self.assertEqual(self.rows("status", "--state", "state")[0]["queries"][0]["state"], "finished")
+
+    def test_bounded_input_that_was_drained_is_not_ended(self):
+        """What was not read would be lost without a word."""
+        self.write("job.sql", "CREATE TABLE n (n BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '100000', "
+                   "'rows-per-second' = '10'); CREATE TABLE gone (n BIGINT) WITH ('connector' = 'blackhole');"
+                   "INSERT INTO gone SELECT n FROM n;")
+        process = self.start("run", "job.sql", "--state", "state")
+        self.wait_for(lambda: "event=started" in self.log(), "the start")
+        self.caudal("stop", "--drain", "--state", "state")
+        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertIn("was drained by an earlier run", self.refused("run", "job.sql", "--state", "state", code=3))
+
+    def test_until_idle_does_not_wait_for_a_query_that_has_ended(self):
+        self.write("job.sql", TABLES + CLEAN + "CREATE TABLE three (n BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '3');"
+                   "CREATE TABLE gone (n BIGINT) WITH ('connector' = 'blackhole'); INSERT INTO gone SELECT n FROM three;")
+        self.feed((1, 1, 0))
+        self.run_job()
+        self.run_job()
+        self.assertEqual(self.ids("clean"), [1])
+
+
 class Folder(DeployCase):
     def test_short_runs_keep_no_more_than_the_setting_says(self):
         self.write("job.sql", TABLES.replace("'100 ms'", "'1 h'") + CLEAN)  # one epoch a run, the savepoint's

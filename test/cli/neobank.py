@@ -104,7 +104,7 @@ class Pipeline:
             sys.exit(f"the stopped run's code is {process.returncode}")
 
     def run_to_end(self, idle="1 s"):
-        subprocess.run(self.command("--until-idle", idle), cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(self.command("--until-idle", idle, "--drain"), cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
 
     def result_is_exact(self):
         """Compares with the generator's own expectation, and prints it."""

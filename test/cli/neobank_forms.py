@@ -41,7 +41,7 @@ class NeobankForms(CliCase):
                     "--expected", "expected.json", "--expected-tables", "expected")
 
     def run_pipeline(self, pipeline):
-        self.caudal("run", pipeline, "--state", "state", "--until-idle", "500 ms", "--set",
+        self.caudal("run", pipeline, "--state", "state", "--until-idle", "500 ms", "--drain", "--set",
                     "execution.checkpointing.interval=500 ms", "--set", "execution.checkpointing.min-pause=50 ms", timeout=300)
 
     def run_form(self, name, features, queries):

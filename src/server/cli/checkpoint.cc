@@ -68,6 +68,7 @@ Json Describe(const std::string& query, const Manifest& manifest) {
           {"previous", EpochName(manifest.previous)},
           {"created", TimeText(manifest.created_micros)},
           {"final", manifest.final},
+          {"drained", manifest.drained},
           {"nodes", nodes}};
 }
 
@@ -128,7 +129,12 @@ Status DiffQuery(const Plan& plan, const std::string& pipeline, const std::vecto
     const PlanDiff diff = Compare(manifest, nodes);
     for (const PlanDiff::Entry& entry : diff.entries)
       PrintChange(pipeline, plan.query, entry, ChangeName(entry.change), console);
-    return diff.Check({});
+    RETURN_IF_ERROR(diff.Check({}));
+    if (!manifest.drained) return Status();
+    PrintChange(pipeline, plan.query, {"", {}, "epoch " + EpochAndTime(manifest) + ": cannot go on", ""},
+                "drained", console);
+    return Status::User(fmt::format("query '{}' was drained by an earlier run", folder.query))
+        .Hint("run it under another --state folder or SET 'pipeline.name'");
   }
   return Status();
 }
@@ -143,14 +149,18 @@ int ListCheckpoints(const CheckpointCommand& command, Console& console) {
   for (const QueryFolder& folder : *folders) {
     if (!console.json) console.Out(fmt::format("{}\n", folder.query));
     for (const ManifestFile& file : folder.manifests) {
+      const Result<Manifest> manifest = ReadManifest(FileSystem::Local(), file.path);
+      const bool drained = manifest.ok() && manifest->drained;
+      const std::string_view end = drained ? "  drained" : manifest.ok() && manifest->final ? "  ended" : "";
       console.Out(console.json ? Json{{"query", folder.query},
                                       {"epoch", EpochName(file.epoch)},
                                       {"bytes", file.bytes},
-                                      {"path", file.path}}
+                                      {"path", file.path},
+                                      {"drained", drained}}
                                          .dump() +
                                      "\n"
-                               : fmt::format("  epoch {}  {} bytes  {}\n", EpochName(file.epoch), file.bytes,
-                                             file.path));
+                               : fmt::format("  epoch {}  {} bytes  {}{}\n", EpochName(file.epoch),
+                                             file.bytes, file.path, end));
     }
   }
   return static_cast<int>(ExitCode::kOk);

@@ -125,27 +125,31 @@ void AddState(CLI::App* command, std::string* state_root) {
 }
 
 void AddRun(CLI::App& app, Action* action) {
-  CLI::App* run = AddCommand(app, "run", "Run a pipeline until it is stopped or its bounded input ends.",
-                             "  caudal run examples/neobank/pipeline.yaml --state state\n"
-                             "  caudal run job.sql --state state --listen 127.0.0.1:9464\n"
-                             "  caudal run job.sql --until-idle '3 s'    # drain once the input rests");
+  CLI::App* run = AddCommand(
+      app, "run", "Run a pipeline until it is stopped or its bounded input ends.",
+      "  caudal run examples/neobank/pipeline.yaml --state state\n"
+      "  caudal run job.sql --state state --listen 127.0.0.1:9464\n"
+      "  caudal run job.sql --until-idle '3 s'    # end once the input rests; the next run goes on there");
   auto command = std::make_shared<RunCommand>();
   run->add_option("program", command->options.path, "pipeline file (.yaml) or SQL script")->required();
   AddState(run, &command->options.state_root);
   run->add_option("--listen", command->listen, "serve /metrics, /livez, /readyz and /status there; 0 = off");
-  run->add_option("--until-idle", command->until_idle, "drain and end once no row has come for so long");
+  run->add_option("--until-idle", command->until_idle,
+                  "end with a savepoint once no row has come for so long");
+  run->add_flag("--drain", command->options.drain,
+                "with --until-idle: close all windows at the end; the queries cannot go on");
   run->add_option("--threads", command->options.threads, "threads for tasks; 0 = one a core")
       ->capture_default_str();
   run->add_option("--memory", command->memory, "what all queries together may hold ('2 GB')");
   run->add_option("--set", command->set, "a setting of this run, key=value; wins over the script's SET");
   run->add_option("--allow-dropped", command->options.allow_dropped,
                   "operators whose state may go ('*' = any)");
+  run->add_option("--allow-abandoned", command->options.allow_abandoned,
+                  "queries of the state folder that no query takes up any more ('*' = any)");
   run->callback(
       [command, action] { *action = [command](Console& console) { return Run(*command, console); }; });
 }
 
-  run->add_option("--allow-abandoned", command->options.allow_abandoned,
-                  "queries of the state folder that no query takes up any more ('*' = any)");
 void AddValidateAndExplain(CLI::App& app, Action* action) {
   CLI::App* validate = AddCommand(app, "validate", "Check a pipeline file and its SQL; start nothing.",
                                   "  caudal validate examples/neobank/pipeline.yaml");

@@ -56,6 +56,10 @@ Status PrepareOptions(RunCommand* command) {
   if (!command->until_idle.empty()) {
     ASSIGN_OR_RETURN(command->options.until_idle_millis, ParseDurationMillis(command->until_idle));
   }
+  if (command->options.drain && command->until_idle.empty()) {
+    return Status::User("--drain says how --until-idle ends, and there is none")
+        .Hint("add --until-idle '1 s'; caudal stop --drain drains a run that goes on");
+  }
   if (!command->memory.empty()) {
     ASSIGN_OR_RETURN(command->options.memory_limit, ParseBytes(command->memory));
   }
@@ -84,10 +88,6 @@ void WarnOfStrangers(const RunOptions& options, Console& console) {
       options.listen_port));
 }
 
-// `told`: the trouble that was told last.
-void ShowView(const RunView& view, std::string* told, Console& console) {
-  for (const std::string& warning : view.warnings) console.Note("run: warning: " + warning);
-  if (view.trouble.ok() && !told->empty()) console.Note("run: it goes on");
 // That no query begins from nothing because it is called otherwise than before.
 Status CheckStored(const Program& program, const RunOptions& options, Console& console) {
   ASSIGN_OR_RETURN(const CheckpointUse use,
@@ -101,6 +101,10 @@ Status CheckStored(const Program& program, const RunOptions& options, Console& c
   return use.Check(options.allow_abandoned);
 }
 
+// `told`: the trouble that was told last.
+void ShowView(const RunView& view, std::string* told, Console& console) {
+  for (const std::string& warning : view.warnings) console.Note("run: warning: " + warning);
+  if (view.trouble.ok() && !told->empty()) console.Note("run: it goes on");
   if (!view.trouble.ok() && view.trouble.message() != *told)
     console.Note(fmt::format("run: it waits and tries again: {}", view.trouble.ToString()));
   *told = view.trouble.ok() ? "" : view.trouble.message();
@@ -142,16 +146,17 @@ int Run(RunCommand command, Console& console) {
   const Result<StateLock> lock = StateLock::Take(command.options.state_root);
   if (!lock.ok()) return console.Fail(lock.status(), RefusalCode(lock.status()));
 
+  const Status stored = CheckStored(**program, command.options, console);
+  if (!stored.ok()) return console.Fail(stored, RefusalCode(stored));
+
   RunLog log(command.options.state_root);
   log.Write(fmt::format("event=run path={} pipeline={}", RunLog::Quoted(command.options.path),
                         RunLog::Quoted((*program)->text().name)));
   WarnOfStrangers(command.options, console);
-  const Status stored = CheckStored(**program, command.options, console);
-  if (!stored.ok()) return console.Fail(stored, RefusalCode(stored));
-
   console.Note(fmt::format("running '{}', state in {}", (*program)->text().name, command.options.state_root));
   const ChildMain child = [&](ChildReport* report) { RunChild(**program, command.options, report, console); };
   const RestartNote note = [&](const Status& why, int64_t pause) {
+    command.options.restarted = true;
     console.Note(fmt::format("run: the engine starts again in {} ms: {}", pause, why.ToString()));
   };
   const SupervisorResult result = Supervise(child, *faults, &log, *lock, command.listen, note);
