@@ -11,6 +11,7 @@
 #include "op/make_operator.h"
 #include "run/plan_tables.h"
 #include "run/scan/values_source.h"
+#include "run/sink_path.h"
 
 namespace caudal {
 namespace {
@@ -141,7 +142,10 @@ Status Job::Prepare() {
   parts.segments = segments_.get();
   parts.discoveries = &discoveries_;
   parts.fingerprints = fingerprints_;
-  if (restored_) parts.base = std::move(restored_->manifest);
+  if (restored_) {
+    CarryOnCounts(&restored_->manifest);
+    parts.base = std::move(restored_->manifest);
+  }
   restored_.reset();
   parts.finished = [this](Status status, bool schema_changed) {
     OnFinished(std::move(status), schema_changed);
@@ -209,21 +213,31 @@ Status Job::OpenStore() {
   ASSIGN_OR_RETURN(restored_, store_->Restore());
   if (!restored_) return Status();
   warnings_.insert(warnings_.end(), restored_->warnings.begin(), restored_->warnings.end());
-  BeginCountsAnewIfChanged(&restored_->manifest);
   return Status();
 }
 
-// Rows that went through another plan cannot be followed through this one.
-void Job::BeginCountsAnewIfChanged(Manifest* manifest) {
+// After the state, which belongs to the nodes that the checkpoint has.
+void Job::CarryOnCounts(Manifest* manifest) {
   bool same = manifest->nodes.size() == fingerprints_.size();
   for (const NodeState& node : fingerprints_) same = same && manifest->Find(node.id) != nullptr;
   if (same) return;
+  std::vector<NodeState> nodes;
+  std::vector<bool> is_new;
+  for (const NodeState& node : fingerprints_) {
+    const NodeState* stored = manifest->Find(node.id);
+    is_new.push_back(stored == nullptr);
+    nodes.push_back(stored != nullptr ? *stored : node);
+  }
+  if (CarryCounts(plan_, is_new, &nodes)) {
+    manifest->nodes = std::move(nodes);
+    return;
+  }
   for (NodeState& node : manifest->nodes) {
     node.rows_in.clear();
     node.rows_out = 0;
     node.fates.clear();
   }
-  warnings_.push_back("the plan has other operators than before, so the counts of rows begin anew");
+  warnings_.push_back("the way to a sink has other operators than before, so the counts of rows begin anew");
 }
 
 ConnectorContext Job::MakeConnectorContext(const std::string& sink_id) const {
@@ -351,20 +365,6 @@ Status Job::RemoveOldEpochs() {
   return Status();
 }
 
-Status Job::RemoveLeftovers() {
-  for (const auto& [node, id] : sink_ids_) {
-    Status status = sinks_->committer(node)->RemoveLeftovers();
-    if (!status.ok()) return std::move(status).At("sink '" + id + "'");
-  }
-  return Status();
-}
-
-Status Job::FindSplits() {
-  for (const std::unique_ptr<SplitDiscovery>& discovery : discoveries_) {
-    const std::string& id = fingerprints_[static_cast<size_t>(discovery->node())].id;
-    const NodeState* state = restored_ ? restored_->manifest.Find(id) : nullptr;
-    if (state != nullptr) {
-      Status status = discovery->Restore(*state);
 // What has gone through to its end has nothing to go on with: new rows would be late for closed windows.
 Status Job::CheckEnded() {
   if (!restored_ || !restored_->manifest.final) return Status();
@@ -393,6 +393,20 @@ Status Job::CheckEnded() {
   return Status();
 }
 
+Status Job::RemoveLeftovers() {
+  for (const auto& [node, id] : sink_ids_) {
+    Status status = sinks_->committer(node)->RemoveLeftovers();
+    if (!status.ok()) return std::move(status).At("sink '" + id + "'");
+  }
+  return Status();
+}
+
+Status Job::FindSplits() {
+  for (const std::unique_ptr<SplitDiscovery>& discovery : discoveries_) {
+    const std::string& id = fingerprints_[static_cast<size_t>(discovery->node())].id;
+    const NodeState* state = restored_ ? restored_->manifest.Find(id) : nullptr;
+    if (state != nullptr) {
+      Status status = discovery->Restore(*state);
       if (!status.ok()) return std::move(status).At("source '" + id + "'");
     }
     Result<std::vector<SplitState>> found = discovery->Discover();
@@ -488,6 +502,7 @@ JobProgress Job::progress() const {
   progress.started_millis = started_millis_;
   progress.now_millis = options_.env->NowMillis();
   progress.checkpoints = coordinator_->progress();
+  if (ended_before_) ShowEnd(&progress.checkpoints);
   progress.memory_used = budget_->used();
   progress.memory_limit = budget_->limit();
   progress.over_memory = budget_->over() != nullptr;
@@ -508,11 +523,21 @@ JobProgress Job::progress() const {
   }
   std::lock_guard lock(mutex_);
   progress.status = status_;
-  if (ended_before_) ShowEnd(&progress.checkpoints);
   progress.state = !finished_     ? (stopping_ ? JobState::kStopping : JobState::kRunning)
                    : status_.ok() ? JobState::kFinished
                                   : JobState::kFailed;
   return progress;
+}
+
+// The counts of the run that ended it.
+void Job::ShowEnd(CheckpointProgress* checkpoints) const {
+  const Manifest& end = *coordinator_->base();
+  checkpoints->last = end.epoch;
+  checkpoints->drained = end.drained;
+  for (const NodeState& node : fingerprints_) {
+    const NodeState* stored = end.Find(node.id);
+    checkpoints->nodes.push_back(stored != nullptr ? *stored : node);
+  }
 }
 
 OperatorProgress Job::Summarize(size_t node, const std::vector<TaskProgress>& tasks) const {
@@ -529,17 +554,6 @@ OperatorProgress Job::Summarize(size_t node, const std::vector<TaskProgress>& ta
   }
   const double elapsed =
       static_cast<double>(std::max<int64_t>(1, options_.env->SteadyNanos() - started_nanos_));
-// The counts of the run that ended it.
-void Job::ShowEnd(CheckpointProgress* checkpoints) const {
-  const Manifest& end = *coordinator_->base();
-  checkpoints->last = end.epoch;
-  checkpoints->drained = end.drained;
-  for (const NodeState& node : fingerprints_) {
-    const NodeState* stored = end.Find(node.id);
-    checkpoints->nodes.push_back(stored != nullptr ? *stored : node);
-  }
-}
-
   for (const TaskProgress& task : tasks) {
     for (const NodeProgress& part : task.nodes) {
       if (part.node != static_cast<int>(node)) continue;

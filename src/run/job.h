@@ -60,7 +60,7 @@ class Job {
   Status Prepare();
   Status CheckPlan();
   Status OpenStore();
-  void BeginCountsAnewIfChanged(Manifest* manifest);
+  void CarryOnCounts(Manifest* manifest);
   Status MakeEndpoints();
   Status RepeatCommit();
   Status RemoveOldEpochs();

@@ -8,73 +8,11 @@
 namespace caudal {
 namespace {
 
-// For each node: whether the rows it takes are still input rows, not yet folded into results.
-std::vector<bool> TakesInputRows(const Plan& plan, const std::vector<NodeState>& nodes) {
-  std::vector<bool> takes(plan.nodes.size(), true);
-  for (size_t i = 0; i < plan.nodes.size(); ++i) {
-    for (const PlanInput& input : plan.nodes[i].inputs) {
-      const auto from = static_cast<size_t>(input.node);
-      const bool absorbs = from < nodes.size() && Absorbs(nodes[from].fates);
-      takes[i] = takes[i] && takes[from] && !absorbs;
-    }
-  }
-  return takes;
-}
-
-int64_t Sum(const std::vector<int64_t>& counts) {
-  int64_t sum = 0;
-  for (const int64_t count : counts) sum += count;
-  return sum;
-}
-
-int64_t RowsRead(const NodeState& source) {
-  int64_t rows = source.rows_out;
-  for (const CountedFate& fate : source.fates) rows += fate.rows;
-  return rows;
-}
-
-// The nodes whose rows reach `sink`, itself included.
-std::vector<bool> PathTo(const Plan& plan, size_t sink) {
-  std::vector<bool> on_path(plan.nodes.size(), false);
-  on_path[sink] = true;
-  for (size_t i = sink + 1; i-- > 0;) {
-    if (!on_path[i]) continue;
-    for (const PlanInput& input : plan.nodes[i].inputs) on_path[static_cast<size_t>(input.node)] = true;
-  }
-  return on_path;
-}
-
-SinkPath MakePath(const Plan& plan, const std::vector<NodeState>& nodes, size_t sink,
-                  const std::vector<bool>& takes) {
-  SinkPath path;
-  path.sink = plan.nodes[sink].id;
-  if (sink < nodes.size()) path.rows_written = Sum(nodes[sink].rows_in);
-  const std::vector<bool> on_path = PathTo(plan, sink);
-  int64_t with_fate = 0;
-  for (size_t i = 0; i < plan.nodes.size() && i < nodes.size(); ++i) {
-    if (!on_path[i] || !takes[i]) continue;
-    if (plan.nodes[i].as<ScanNode>() != nullptr) path.rows_read += RowsRead(nodes[i]);
-    for (const CountedFate& fate : nodes[i].fates) {
-      if (fate.rows == 0) continue;
-      path.fates.push_back({nodes[i].id, fate.fate, fate.name, fate.rows});
-      with_fate += fate.rows;
-    }
-  }
-  path.rows_unaccounted = path.rows_read - with_fate;
-  return path;
-}
-
 std::string FateLabel(const PathFate& fate) {
   return fate.name.empty() ? fate.fate : fmt::format("{}{{{}}}", fate.fate, fate.name);
 }
 
 }  // namespace
-
-int64_t SinkPath::Rows(std::string_view fate) const {
-  int64_t rows = 0;
-  for (const PathFate& one : fates) rows += one.fate == fate ? one.rows : 0;
-  return rows;
-}
 
 int64_t WeightedQuantile(std::vector<std::pair<int64_t, int64_t>>* samples, double share) {
   std::sort(samples->begin(), samples->end());
@@ -90,13 +28,10 @@ int64_t WeightedQuantile(std::vector<std::pair<int64_t, int64_t>>* samples, doub
 
 QueryReport MakeReport(const Plan& plan, const std::vector<NodeState>& nodes) {
   QueryReport report;
-  const std::vector<bool> takes = TakesInputRows(plan, nodes);
   for (size_t i = 0; i < plan.nodes.size() && i < nodes.size(); ++i) {
     if (plan.nodes[i].as<ScanNode>() != nullptr) report.rows_read += RowsRead(nodes[i]);
   }
-  for (size_t i = 0; i < plan.nodes.size(); ++i) {
-    if (plan.nodes[i].as<SinkNode>() != nullptr) report.paths.push_back(MakePath(plan, nodes, i, takes));
-  }
+  report.paths = FindSinkPaths(plan, nodes);
   return report;
 }
 

@@ -9,26 +9,9 @@
 #include <vector>
 
 #include "run/job.h"
+#include "run/sink_path.h"
 
 namespace caudal {
-
-// A fate on the path to one sink: (operator, fate, name) → rows.
-struct PathFate {
-  std::string node;
-  std::string fate;
-  std::string name;
-  int64_t rows = 0;
-};
-
-// One sink's path through a query. Each input row has one of these fates.
-struct SinkPath {
-  std::string sink;
-  int64_t rows_read = 0;
-  std::vector<PathFate> fates;   // of input rows
-  int64_t rows_unaccounted = 0;  // read, without a fate: 0 unless something is wrong
-  int64_t rows_written = 0;      // what the sink was given
-  int64_t Rows(std::string_view fate) const;
-};
 
 struct QueryReport {
   std::string query;

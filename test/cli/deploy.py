@@ -78,7 +78,12 @@ class ChangedSql(DeployCase):
         self.assertEqual((changes["clean/sink/1"], changes["big/sink/1"]), ("identical", "added"))
         result = self.run_job()
         self.assertIn("'big/sink/1' is new and begins empty", result.stderr)
+        self.assertNotIn("begin anew", result.stderr)
         self.assertEqual((self.ids("clean"), self.ids("big")), ([1, 2, 3], [3]))
+        # The counts of what stays go on; for the new sink, what was read before has that as its fate.
+        self.assertEqual(self.fates("clean/sink/1"), {"published": 3})
+        self.assertEqual(self.fates("big/sink/1"), {"earlier": 2, "published": 1})
+        self.assertEqual(result.stdout.count(" 0 unaccounted"), 3)
 
     def test_an_insert_moved_into_a_set_keeps_its_checkpoint(self):
         self.program(CLEAN)
@@ -118,6 +123,7 @@ class ChangedSql(DeployCase):
         self.assertIn("start with --allow-dropped 'clean/sink/1'", message)
         self.run_job("--allow-dropped", "clean/sink/1")
         self.assertEqual(self.ids("big"), [2])
+        self.assertEqual(self.fates("big/sink/1"), {"filtered": 1, "published": 1})
 
     def test_a_query_moved_into_another_is_refused(self):
         self.program(CLEAN, BIG)

@@ -1,0 +1,101 @@
+#include "run/sink_path.h"
+
+#include <algorithm>
+
+namespace caudal {
+namespace {
+
+// For each node: whether the rows it takes are still input rows, not yet folded into results.
+std::vector<bool> TakesInputRows(const Plan& plan, const std::vector<NodeState>& nodes) {
+  std::vector<bool> takes(plan.nodes.size(), true);
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+    for (const PlanInput& input : plan.nodes[i].inputs) {
+      const auto from = static_cast<size_t>(input.node);
+      const bool absorbs = from < nodes.size() && Absorbs(nodes[from].fates);
+      takes[i] = takes[i] && takes[from] && !absorbs;
+    }
+  }
+  return takes;
+}
+
+// The nodes whose rows reach `sink`, itself included.
+std::vector<int> PathTo(const Plan& plan, size_t sink) {
+  std::vector<bool> on_path(plan.nodes.size(), false);
+  on_path[sink] = true;
+  std::vector<int> path;
+  for (size_t i = sink + 1; i-- > 0;) {
+    if (!on_path[i]) continue;
+    path.push_back(static_cast<int>(i));
+    for (const PlanInput& input : plan.nodes[i].inputs) on_path[static_cast<size_t>(input.node)] = true;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+SinkPath MakePath(const Plan& plan, const std::vector<NodeState>& nodes, size_t sink,
+                  const std::vector<bool>& takes) {
+  SinkPath path;
+  path.sink = plan.nodes[sink].id;
+  path.nodes = PathTo(plan, sink);
+  if (sink < nodes.size()) {
+    for (const int64_t rows : nodes[sink].rows_in) path.rows_written += rows;
+  }
+  int64_t with_fate = 0;
+  for (const int node : path.nodes) {
+    const auto i = static_cast<size_t>(node);
+    if (i >= nodes.size() || !takes[i]) continue;
+    if (plan.nodes[i].as<ScanNode>() != nullptr) path.rows_read += RowsRead(nodes[i]);
+    for (const CountedFate& fate : nodes[i].fates) {
+      if (fate.rows == 0) continue;
+      path.fates.push_back({nodes[i].id, fate.fate, fate.name, fate.rows});
+      with_fate += fate.rows;
+    }
+  }
+  path.rows_unaccounted = path.rows_read - with_fate;
+  return path;
+}
+
+}  // namespace
+
+int64_t SinkPath::Rows(std::string_view fate) const {
+  int64_t rows = 0;
+  for (const PathFate& one : fates) rows += one.fate == fate ? one.rows : 0;
+  return rows;
+}
+
+int64_t RowsRead(const NodeState& source) {
+  int64_t rows = source.rows_out;
+  for (const CountedFate& fate : source.fates) rows += fate.rows;
+  return rows;
+}
+
+std::vector<SinkPath> FindSinkPaths(const Plan& plan, const std::vector<NodeState>& nodes) {
+  std::vector<SinkPath> paths;
+  const std::vector<bool> takes = TakesInputRows(plan, nodes);
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+    if (plan.nodes[i].as<SinkNode>() != nullptr) paths.push_back(MakePath(plan, nodes, i, takes));
+  }
+  return paths;
+}
+
+bool CarryCounts(const Plan& plan, const std::vector<bool>& is_new, std::vector<NodeState>* nodes) {
+  const size_t count = FindSinkPaths(plan, *nodes).size();
+  for (size_t i = 0; i < count; ++i) {
+    // Again for each: what one new sink has been given, another behind the same new operator has, too.
+    const SinkPath path = FindSinkPaths(plan, *nodes)[i];
+    const auto first_new = std::find_if(path.nodes.begin(), path.nodes.end(),
+                                        [&](int node) { return is_new[static_cast<size_t>(node)]; });
+    const bool stays = !is_new[static_cast<size_t>(path.nodes.back())];
+    if (stays && (first_new != path.nodes.end() || path.rows_unaccounted != 0)) return false;
+    if (path.rows_unaccounted == 0) continue;
+    if (path.rows_unaccounted < 0) return false;
+    (*nodes)[static_cast<size_t>(*first_new)].fates.push_back(
+        {std::string(kEarlier), "", path.rows_unaccounted});
+  }
+  // A new operator whose input is absorbed before it takes no input rows: nothing could be given to it.
+  const std::vector<SinkPath> paths = FindSinkPaths(plan, *nodes);
+  return std::all_of(paths.begin(), paths.end(),
+                     [](const SinkPath& path) { return path.rows_unaccounted == 0; });
+}
+
+}  // namespace caudal
