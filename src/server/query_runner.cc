@@ -19,8 +19,9 @@ QueryRunner::QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log)
 
 Status QueryRunner::Start() {
   ASSIGN_OR_RETURN(job_, Job::Start(plan_, options_));
-  options_.refuse_drained = false;  // from here on it is this run that drains it
-  ended_before_ = job_->ended_before();
+  // From here on it is this run that drains it or meets the end of its input, and reports it.
+  const bool first_of_run = std::exchange(options_.refuse_drained, false);
+  ended_before_ = first_of_run && job_->ended_before();
   log_->Write(fmt::format("event=started query={} generation={}", name_, job_->generation()));
   for (const std::string& warning : job_->warnings()) {
     warnings_.push_back(fmt::format("query '{}': {}", name_, warning));
