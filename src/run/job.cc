@@ -9,9 +9,9 @@
 #include "base/planted_fault.h"
 #include "data/text/time_text.h"
 #include "op/make_operator.h"
+#include "run/epoch/sink_path.h"
 #include "run/plan_tables.h"
 #include "run/scan/values_source.h"
-#include "run/sink_path.h"
 
 namespace caudal {
 namespace {
@@ -502,7 +502,7 @@ JobProgress Job::progress() const {
   progress.started_millis = started_millis_;
   progress.now_millis = options_.env->NowMillis();
   progress.checkpoints = coordinator_->progress();
-  if (ended_before_) ShowEnd(&progress.checkpoints);
+  progress.checkpoints.drained |= ended_before_ && coordinator_->base()->drained;
   progress.memory_used = budget_->used();
   progress.memory_limit = budget_->limit();
   progress.over_memory = budget_->over() != nullptr;
@@ -527,17 +527,6 @@ JobProgress Job::progress() const {
                    : status_.ok() ? JobState::kFinished
                                   : JobState::kFailed;
   return progress;
-}
-
-// The counts of the run that ended it.
-void Job::ShowEnd(CheckpointProgress* checkpoints) const {
-  const Manifest& end = *coordinator_->base();
-  checkpoints->last = end.epoch;
-  checkpoints->drained = end.drained;
-  for (const NodeState& node : fingerprints_) {
-    const NodeState* stored = end.Find(node.id);
-    checkpoints->nodes.push_back(stored != nullptr ? *stored : node);
-  }
 }
 
 OperatorProgress Job::Summarize(size_t node, const std::vector<TaskProgress>& tasks) const {

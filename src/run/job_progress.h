@@ -10,6 +10,7 @@
 
 #include "api/source.h"
 #include "data/message.h"
+#include "run/epoch/sink_path.h"
 #include "state/manifest.h"
 
 namespace caudal {
@@ -63,12 +64,6 @@ struct OperatorProgress {
 };
 
 enum class JobState { kRunning, kStopping, kFinished, kFailed };
-
-// Whether a node keeps rows and gives results in their place, so that what follows it counts results.
-inline bool Absorbs(const std::vector<CountedFate>& fates) {
-  return std::any_of(fates.begin(), fates.end(),
-                     [](const CountedFate& fate) { return fate.fate == "absorbed"; });
-}
 
 struct JobProgress {
   std::string query;

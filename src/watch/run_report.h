@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "run/epoch/sink_path.h"
 #include "run/job.h"
-#include "run/sink_path.h"
 
 namespace caudal {
 

@@ -213,7 +213,7 @@ class Ends(DeployCase):
         self.feed((2, 1, 1))
         for words in ((), ("--until-idle", "300 ms")):
             result = self.caudal("run", "job.sql", "--state", "state", *words)
-            self.assertRegex(result.stderr, r"query 'clean': its input ended in an earlier run \(epoch 1-\d+ of 20.*\); nothing to do")
+            self.assertRegex(result.stderr, r"query 'job/clean': its input ended in an earlier run \(epoch 1-\d+ of 20.*\); nothing to do")
             self.assertNotIn("rows read", result.stdout)
         self.assertEqual(self.ids("clean"), [1])
         self.assertEqual(self.rows("status", "--state", "state")[0]["queries"][0]["state"], "finished")

@@ -1,4 +1,4 @@
-#include "run/sink_path.h"
+#include "run/epoch/sink_path.h"
 
 #include <algorithm>
 

@@ -2,6 +2,7 @@
 // manifest's nodes. Pure functions; any thread.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,12 @@ std::vector<SinkPath> FindSinkPaths(const Plan& plan, const std::vector<NodeStat
 
 // Rows and rejected records that a source gave.
 int64_t RowsRead(const NodeState& source);
+
+// Whether a node keeps rows and gives results in their place, so that what follows it counts results.
+inline bool Absorbs(const std::vector<CountedFate>& fates) {
+  return std::any_of(fates.begin(), fates.end(),
+                     [](const CountedFate& fate) { return fate.fate == "absorbed"; });
+}
 
 // The fate of rows that were read before a sink, or something on its way, was there.
 inline constexpr std::string_view kEarlier = "earlier";
