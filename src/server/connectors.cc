@@ -4,6 +4,7 @@
 #include "connect/datagen/datagen_connector.h"
 #include "connect/filesystem/filesystem_connector.h"
 #include "connect/jdbc/jdbc_connector.h"
+#include "connect/kafka/kafka_connector.h"
 #include "connect/print/print_connector.h"
 #include "server/secret_connector.h"
 
@@ -12,14 +13,16 @@ namespace caudal {
 std::span<const Connector* const> UserConnectors() {
   static const FilesystemConnector filesystem;
   static const JdbcConnector jdbc;
+  static const KafkaConnector kafka;
   static const DatagenConnector datagen;
   static const PrintConnector print;
   static const BlackholeConnector blackhole;
   static const SecretConnector visible[] = {
-      SecretConnector(&filesystem), SecretConnector(&jdbc),      SecretConnector(&datagen),
-      SecretConnector(&print),      SecretConnector(&blackhole),
+      SecretConnector(&filesystem), SecretConnector(&jdbc),  SecretConnector(&kafka),
+      SecretConnector(&datagen),    SecretConnector(&print), SecretConnector(&blackhole),
   };
-  static const Connector* const list[] = {&visible[0], &visible[1], &visible[2], &visible[3], &visible[4]};
+  static const Connector* const list[] = {&visible[0], &visible[1], &visible[2],
+                                          &visible[3], &visible[4], &visible[5]};
   return list;
 }
 

@@ -1,0 +1,88 @@
+// KafkaClient: one connection of the client library to a cluster, shared by all readers of a source.
+//
+// It never joins a group: partitions are assigned one by one, from the checkpoint's positions. Thread-safe.
+// Calls that ask the cluster block until they are answered or the deadline is over (I/O threads only);
+// AssignPartition, Release and CommitOffsets do not wait for a broker. Outlives its partitions' readers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+// The client library's own, so that its header stays in the files that call it.
+struct rd_kafka_s;
+struct rd_kafka_queue_s;
+
+namespace caudal {
+
+struct KafkaPartitionId {
+  std::string topic;
+  int32_t partition = 0;
+  auto operator<=>(const KafkaPartitionId&) const = default;
+};
+
+// Of a topic as the cluster knows it now.
+struct KafkaTopic {
+  std::string name;
+  std::string id;  // made with the topic, another after it is made again; empty: the broker does not tell
+  int partitions = 0;
+};
+
+struct KafkaRange {
+  int64_t low = 0;
+  int64_t high = 0;  // behind the last record that a reader gets to see
+};
+
+class KafkaClient {
+ public:
+  // User error for properties that the library does not know. `group`: whose offsets are committed.
+  static Result<std::unique_ptr<KafkaClient>> Make(const std::map<std::string, std::string>& properties,
+                                                   const std::string& group);
+  ~KafkaClient();
+  KafkaClient(const KafkaClient&) = delete;
+  KafkaClient& operator=(const KafkaClient&) = delete;
+
+  // External errors (Retry::kBackoff): no broker answered in time.
+  Result<std::string> ClusterId(int timeout_ms);
+  // The named topic; zero partitions: there is none.
+  Result<KafkaTopic> Topic(const std::string& name, int timeout_ms);
+  Result<std::vector<std::string>> TopicNames(int timeout_ms);
+  Result<KafkaRange> Range(const KafkaPartitionId& partition, int timeout_ms);
+  // Of the first record at or after `millis`; -1: there is none yet.
+  Result<int64_t> OffsetAt(const KafkaPartitionId& partition, int64_t millis, int timeout_ms);
+  // Of the group; -1: none is committed.
+  Result<int64_t> CommittedOffset(const KafkaPartitionId& partition, int timeout_ms);
+
+  // Begins to fetch; the caller owns the queue that records come through. `leader_epoch`: of the record
+  // before; -1 = not known; lets the broker tell that the log was cut and written anew.
+  Result<rd_kafka_queue_s*> AssignPartition(const KafkaPartitionId& partition, int64_t offset,
+                                            int32_t leader_epoch);
+  void Release(const KafkaPartitionId& partition, rd_kafka_queue_s* queue);
+  // As far as fetches have told; nothing is asked.
+  KafkaRange KnownRange(const KafkaPartitionId& partition) const;
+  // For tools that show a group's lag; failures have no effect.
+  void CommitOffsets(const std::map<KafkaPartitionId, int64_t>& next_offsets);
+
+  // What the library said last about a broker or the client; empty: nothing.
+  std::string last_complaint() const;
+  // Empty unless the library in use has faults that matter here.
+  static std::string VersionWarning();
+
+ private:
+  KafkaClient() = default;
+  static void Log(const rd_kafka_s* client, int level, const char* facility, const char* text);
+  Status Failure(std::string_view what, int error) const;
+  std::string TopicId(const std::string& name, int broker, int timeout_ms);
+
+  rd_kafka_s* client_ = nullptr;
+  mutable std::mutex mutex_;
+  std::string complaint_;
+};
+
+}  // namespace caudal

@@ -1,0 +1,60 @@
+#include "connect/kafka/kafka_connector.h"
+
+#include "connect/kafka/kafka_source.h"
+
+namespace caudal {
+namespace {
+
+using Kind = OptionSpec::Type;
+
+constexpr OptionSpec kOptions[] = {
+    {"topic", Kind::kString, "", "names of topics, separated by ';'"},
+    {"topic-pattern", Kind::kString, "",
+     "a regular expression for whole names of topics, instead of 'topic'"},
+    {"properties.bootstrap.servers", Kind::kString, "", "host:port of brokers, separated by ','", true},
+    {"properties.group.id", Kind::kString, "",
+     "the group whose offsets mode 'group-offsets' starts at, and that is told the committed ones"},
+    {"properties.*", Kind::kString, "", "any property of librdkafka"},
+    {"format", Kind::kString, "", "of the value: 'json' or 'raw'"},
+    {"value.format", Kind::kString, "", "another name of 'format'"},
+    {"key.format", Kind::kString, "", "of the key: 'json' or 'raw'"},
+    {"key.fields", Kind::kString, "", "columns in the key, separated by ';'"},
+    {"key.fields-prefix", Kind::kString, "", "of the columns' names, not of the names in the key"},
+    {"value.fields-include", Kind::kString, "ALL", "'EXCEPT_KEY': the key's columns are not in the value"},
+    {"json.*", Kind::kString, "", "docs/formats/json.md"},
+    {"value.json.*", Kind::kString, "", "the same, with 'value.format'"},
+    {"key.json.*", Kind::kString, "", "the same, for the key"},
+    {"scan.startup.mode", Kind::kString, "group-offsets",
+     "where a first start begins: earliest-offset, latest-offset, group-offsets, timestamp, "
+     "specific-offsets"},
+    {"scan.startup.timestamp-millis", Kind::kInteger, "", "of mode 'timestamp'"},
+    {"scan.startup.specific-offsets", Kind::kString, "",
+     "of mode 'specific-offsets': 'partition:0,offset:42;partition:1,offset:300'"},
+    {"scan.bounded.mode", Kind::kString, "unbounded",
+     "where reading ends: unbounded, latest-offset, group-offsets, timestamp, specific-offsets"},
+    {"scan.bounded.timestamp-millis", Kind::kInteger, "", "of mode 'timestamp'"},
+    {"scan.bounded.specific-offsets", Kind::kString, "", "of mode 'specific-offsets'"},
+    {"scan.topic-partition-discovery.interval", Kind::kDuration, "5 min",
+     "new partitions are looked for every 10 s, whatever the interval; 0 = never"},
+    {"caudal.accept-initial-skip", Kind::kBoolean, "false",
+     "a first start may pass over what is there (mode 'latest-offset')"},
+    {"caudal.on-data-loss", Kind::kNotBuilt, "fail", "lost offsets stop the query with their ranges"},
+    {"scan.watermark.emit.strategy", Kind::kNotBuilt, "on-event", "the watermark follows every row"},
+    {"scan.watermark.alignment.group", Kind::kNotBuilt, "",
+     "all partitions of a table are one group: set 'scan.watermark.alignment.max-drift' alone"},
+    {"scan.watermark.alignment.update-interval", Kind::kNotBuilt, "", "drift is looked at before every poll"},
+    {"scan.parallelism", Kind::kNotBuilt, "", "set 'parallelism.default': tasks share the partitions"},
+};
+
+}  // namespace
+
+std::span<const OptionSpec> KafkaConnector::options() const { return kOptions; }
+
+std::vector<Field> KafkaConnector::metadata() const { return KafkaColumns::Metadata(); }
+
+Result<std::unique_ptr<Source>> KafkaConnector::MakeSource(const Table& table, const ReadRequest& request,
+                                                           const ConnectorContext& context) const {
+  return KafkaSource::Make(table, request, context);
+}
+
+}  // namespace caudal

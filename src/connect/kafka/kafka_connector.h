@@ -1,0 +1,18 @@
+// Connector 'kafka': topics as an append-only table, read exactly once, with Flink's option names.
+#pragma once
+
+#include "api/connector.h"
+
+namespace caudal {
+
+class KafkaConnector : public Connector {
+ public:
+  std::string_view name() const override { return "kafka"; }
+  std::span<const OptionSpec> options() const override;
+  std::vector<Field> metadata() const override;
+  bool can_read() const override { return true; }
+  Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
+                                             const ConnectorContext& context) const override;
+};
+
+}  // namespace caudal

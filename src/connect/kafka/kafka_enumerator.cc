@@ -1,0 +1,175 @@
+#include "connect/kafka/kafka_enumerator.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+
+namespace caudal {
+namespace {
+
+using Mode = KafkaOffsetsSpec::Mode;
+
+// At the start nothing runs that could be held up.
+constexpr int kFirstTimeoutMillis = 10'000;
+constexpr int kTimeoutMillis = 3'000;
+
+constexpr std::string_view kNewCheckpoint =
+    "nothing is passed over in silence: start with a new checkpoint, from where 'scan.startup.mode' says, "
+    "once "
+    "what is missing has been seen to";
+
+}  // namespace
+
+int KafkaEnumerator::timeout_millis() const { return discovered_ ? kTimeoutMillis : kFirstTimeoutMillis; }
+
+Status KafkaEnumerator::Restore(std::string_view snapshot) {
+  restored_ = true;
+  return splits_->FromJson(snapshot);
+}
+
+Result<std::vector<std::string>> KafkaEnumerator::TopicNames() {
+  if (options_->topic_pattern.empty()) return options_->topics;
+  ASSIGN_OR_RETURN(std::vector<std::string> names, client_->TopicNames(timeout_millis()));
+  const RE2 pattern(options_->topic_pattern, RE2::Quiet);
+  std::erase_if(names, [&](const std::string& name) {
+    return name.starts_with("__") || !RE2::FullMatch(name, pattern);
+  });
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status KafkaEnumerator::CheckSame(const KafkaTopic& topic) {
+  const std::string known = splits_->topic_id(topic.name);
+  if (known.empty() || topic.id.empty() || known == topic.id) return Status();
+  std::string ranges;
+  for (int i = 0; i < topic.partitions; ++i) {
+    const Result<KafkaRange> range = client_->Range({topic.name, i}, timeout_millis());
+    if (range.ok()) ranges += fmt::format("; [{}] has {} to {} now", i, range->low, range->high);
+  }
+  return Status::Data(fmt::format("topic '{}' was deleted and made again: it was '{}', now it is '{}'{}",
+                                  topic.name, known, topic.id, ranges))
+      .Hint(std::string(kNewCheckpoint));
+}
+
+Result<int64_t> KafkaEnumerator::CommittedOr(const KafkaPartitionId& partition, Mode otherwise) {
+  ASSIGN_OR_RETURN(const int64_t committed, client_->CommittedOffset(partition, timeout_millis()));
+  if (committed >= 0) return committed;
+  if (otherwise == Mode::kUnbounded) {
+    return Status::User(fmt::format("group '{}' has no committed offset for {}", options_->group,
+                                    KafkaSplit::SplitId(partition)))
+        .Hint("set 'scan.startup.mode', or 'properties.auto.offset.reset' = 'earliest' for such partitions");
+  }
+  ASSIGN_OR_RETURN(const KafkaRange range, client_->Range(partition, timeout_millis()));
+  return otherwise == Mode::kEarliest ? range.low : range.high;
+}
+
+Result<int64_t> KafkaEnumerator::StartOf(const KafkaPartitionId& partition) {
+  // What is found later came into being later: nothing of it may be passed over.
+  const Mode mode = splits_->size() > 0 ? Mode::kEarliest : options_->start.mode;
+  if (mode == Mode::kSpecific) {
+    const auto found = options_->start.offsets.find(partition.partition);
+    if (found != options_->start.offsets.end()) return found->second;
+  }
+  if (mode == Mode::kGroup) return CommittedOr(partition, options_->without_commit);
+  if (mode == Mode::kTimestamp) {
+    ASSIGN_OR_RETURN(const int64_t at,
+                     client_->OffsetAt(partition, options_->start.timestamp_millis, timeout_millis()));
+    if (at >= 0) return at;
+  }
+  ASSIGN_OR_RETURN(const KafkaRange range, client_->Range(partition, timeout_millis()));
+  return mode == Mode::kLatest || mode == Mode::kTimestamp ? range.high : range.low;
+}
+
+Result<int64_t> KafkaEnumerator::StopOf(const KafkaPartitionId& partition, int64_t start) {
+  switch (options_->stop.mode) {
+    case Mode::kUnbounded:
+      return -1;
+    case Mode::kGroup:
+      return CommittedOr(partition, Mode::kUnbounded);
+    case Mode::kSpecific: {
+      // As in Flink: a partition that is not named is not read.
+      const auto found = options_->stop.offsets.find(partition.partition);
+      return found == options_->stop.offsets.end() ? start : found->second;
+    }
+    case Mode::kTimestamp: {
+      ASSIGN_OR_RETURN(const int64_t at,
+                       client_->OffsetAt(partition, options_->stop.timestamp_millis, timeout_millis()));
+      if (at >= 0) return at;
+      break;
+    }
+    default:
+      break;
+  }
+  ASSIGN_OR_RETURN(const KafkaRange range, client_->Range(partition, timeout_millis()));
+  return range.high;
+}
+
+Result<KafkaEnumerator::Found> KafkaEnumerator::Find() {
+  // The cluster of a running client does not change; that of a checkpoint may have.
+  if (cluster_.empty()) {
+    ASSIGN_OR_RETURN(cluster_, client_->ClusterId(timeout_millis()));
+    const std::string known = splits_->cluster();
+    if (!known.empty() && known != cluster_) {
+      return Status::Data(
+                 fmt::format(
+                     "the checkpoint is of Kafka cluster '{}', 'properties.bootstrap.servers' lead to "
+                     "cluster '{}'",
+                     known, cluster_))
+          .Hint("set the servers back, or start with a new checkpoint");
+    }
+  }
+  Found found;
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, TopicNames());
+  int ordinal = static_cast<int>(splits_->size());
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(KafkaTopic topic, client_->Topic(name, timeout_millis()));
+    if (topic.partitions == 0 && discovered_) continue;  // a broker that has just started may not know it yet
+    if (topic.partitions == 0 && splits_->knows(name)) {
+      return Status::Data(fmt::format("topic '{}', of which the checkpoint has positions, is gone", name))
+          .Hint(std::string(kNewCheckpoint));
+    }
+    if (topic.partitions == 0) {
+      return Status::User(fmt::format("there is no topic '{}' in Kafka cluster '{}'", name, cluster_))
+          .Hint("create it, or correct 'topic'");
+    }
+    RETURN_IF_ERROR(CheckSame(topic));
+    for (int i = 0; i < topic.partitions; ++i) {
+      KafkaSplit split{{name, i}, ordinal};
+      if (splits_->Find(split.id())) continue;
+      ASSIGN_OR_RETURN(split.start, StartOf(split.partition));
+      ASSIGN_OR_RETURN(split.stop, StopOf(split.partition, split.start));
+      ++ordinal;
+      found.fresh.push_back(std::move(split));
+    }
+    found.topics.push_back(std::move(topic));
+  }
+  if (found.fresh.empty() && splits_->size() == 0 && !discovered_) {
+    return Status::User(fmt::format("there are no {} in Kafka cluster '{}'", options_->Topics(), cluster_))
+        .Hint("create one, or correct 'topic-pattern'");
+  }
+  return found;
+}
+
+Result<std::vector<Split>> KafkaEnumerator::Discover() {
+  std::vector<Split> splits;
+  if (discovered_ && bounded()) return splits;
+  Result<Found> found = Find();
+  if (!found.ok()) {
+    // A broker that is away holds the source up and ends nothing.
+    if (discovered_ && found.status().domain() == Domain::kExternal) return splits;
+    return found.status();
+  }
+  splits_->SetCluster(cluster_);
+  for (const KafkaTopic& topic : found->topics) {
+    if (!topic.id.empty()) splits_->SetTopicId(topic.name, topic.id);
+  }
+  if (discovered_ && options_->discovery_millis <= 0) return splits;
+  if (restored_ && !discovered_ && bounded()) found->fresh.clear();  // what is bounded was bounded then
+  for (const KafkaSplit& split : found->fresh) splits.push_back({split.id(), split.ordinal});
+  splits_->Add(std::move(found->fresh));
+  discovered_ = true;
+  return splits;
+}
+
+}  // namespace caudal

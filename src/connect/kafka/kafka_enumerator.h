@@ -1,0 +1,52 @@
+// KafkaEnumerator: finds the partitions of the table's topics, and for each the offset where it begins, as a
+// number, so that a checkpoint never says "latest"; and tells when a topic is no longer the one it was.
+//
+// Called by the coordinator's I/O thread; asks the cluster and waits for it. Client, splits and options
+// outlive it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/source.h"
+#include "connect/kafka/kafka_client.h"
+#include "connect/kafka/kafka_options.h"
+#include "connect/kafka/kafka_splits.h"
+
+namespace caudal {
+
+class KafkaEnumerator : public SplitEnumerator {
+ public:
+  KafkaEnumerator(KafkaClient* client, const KafkaTableOptions* options, KafkaSplits* splits)
+      : client_(client), options_(options), splits_(splits) {}
+
+  // While the broker is away: an External error at the first call, nothing new at later ones.
+  Result<std::vector<Split>> Discover() override;
+  bool complete() const override { return discovered_ && bounded(); }
+  std::string Snapshot() const override { return splits_->ToJson(); }
+  Status Restore(std::string_view snapshot) override;
+
+ private:
+  struct Found {
+    std::vector<KafkaTopic> topics;
+    std::vector<KafkaSplit> fresh;
+  };
+
+  bool bounded() const { return options_->stop.mode != KafkaOffsetsSpec::Mode::kUnbounded; }
+  int timeout_millis() const;
+  Result<Found> Find();
+  Result<std::vector<std::string>> TopicNames();
+  Status CheckSame(const KafkaTopic& topic);
+  Result<int64_t> StartOf(const KafkaPartitionId& partition);
+  Result<int64_t> StopOf(const KafkaPartitionId& partition, int64_t start);
+  Result<int64_t> CommittedOr(const KafkaPartitionId& partition, KafkaOffsetsSpec::Mode otherwise);
+
+  KafkaClient* client_;
+  const KafkaTableOptions* options_;
+  KafkaSplits* splits_;
+  std::string cluster_;      // found by this run
+  bool restored_ = false;    // from a checkpoint
+  bool discovered_ = false;  // once, by this run
+};
+
+}  // namespace caudal

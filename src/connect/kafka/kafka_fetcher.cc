@@ -1,0 +1,251 @@
+#include "connect/kafka/kafka_fetcher.h"
+
+#include <fmt/format.h>
+#include <librdkafka/rdkafka.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "data/buffer.h"
+#include "data/chunk.h"
+
+namespace caudal {
+namespace {
+
+constexpr int kRangeTimeoutMillis = 5000;
+
+#if RD_KAFKA_VERSION >= 0x020100ff
+bool IsTruncation(rd_kafka_resp_err_t error, std::string_view text) {
+  return error == RD_KAFKA_RESP_ERR__LOG_TRUNCATION ||
+         text.find(rd_kafka_err2str(RD_KAFKA_RESP_ERR__LOG_TRUNCATION)) != std::string_view::npos;
+}
+int32_t LeaderEpoch(const rd_kafka_message_t& message) { return rd_kafka_message_leader_epoch(&message); }
+#else
+bool IsTruncation(rd_kafka_resp_err_t, std::string_view) { return false; }
+int32_t LeaderEpoch(const rd_kafka_message_t&) { return -1; }
+#endif
+
+// What the library does not get over by itself, by fetching again: all else is a broker that has troubles.
+bool EndsReading(rd_kafka_resp_err_t error) {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+    case RD_KAFKA_RESP_ERR__BAD_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+    case RD_KAFKA_RESP_ERR_INVALID_MSG:
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:  // a codec that is not built in
+    case RD_KAFKA_RESP_ERR__FATAL:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void KafkaRecords::Clear() {
+  batch.records.clear();
+  batch.pins.clear();
+  for (auto* flags : {&no_key, &no_value, &timestamp_type}) flags->clear();
+  leader_epoch.clear();
+  header_end.clear();
+  headers.clear();
+  bytes = 0;
+}
+
+Result<std::unique_ptr<KafkaFetcher>> KafkaFetcher::Open(KafkaClient* client, KafkaPartitionId partition,
+                                                         int64_t start, int64_t stop, int32_t leader_epoch,
+                                                         bool with_headers) {
+  std::unique_ptr<KafkaFetcher> fetcher(new KafkaFetcher(client, std::move(partition), start, stop));
+  fetcher->leader_epoch_ = leader_epoch;
+  fetcher->with_headers_ = with_headers;
+  fetcher->messages_.resize(Chunk::kMaxRows);
+  if (fetcher->finished()) return fetcher;
+  ASSIGN_OR_RETURN(fetcher->queue_, client->AssignPartition(fetcher->partition_, start, leader_epoch));
+  return fetcher;
+}
+
+KafkaFetcher::~KafkaFetcher() {
+  if (queue_ != nullptr) client_->Release(partition_, queue_);
+}
+
+int64_t KafkaFetcher::records_behind() const {
+  if (queue_ == nullptr || next_ == end_seen_) return 0;
+  const int64_t high = client_->KnownRange(partition_).high;
+  if (high < 0) return -1;
+  return std::max<int64_t>(0, (stop_ >= 0 ? std::min(high, stop_) : high) - next_);
+}
+
+Status KafkaFetcher::Loss(std::string_view reason) const {
+  const std::string where = fmt::format("{}[{}]", partition_.topic, partition_.partition);
+  const Result<KafkaRange> range = client_->Range(partition_, kRangeTimeoutMillis);
+  if (!range.ok()) {
+    return Status::External(fmt::format(
+        "the broker has no offset {} of {} ({}), and does not say what it has", next_, where, reason));
+  }
+  std::string text;
+  if (next_ < range->low) {
+    text = fmt::format(
+        "data is lost: records {} to {} of {} are gone before they were read: the log begins at {} "
+        "and ends at {}",
+        next_, range->low - 1, where, range->low, range->high);
+  } else if (next_ > range->high) {
+    text = fmt::format(
+        "the log of {} is not the one that was read: it ends at {}, records {} to {} that were read "
+        "are no longer in it",
+        where, range->high, range->high, next_ - 1);
+  } else {
+    text = fmt::format(
+        "the log of {} is not the one that was read: it was cut before offset {} and written anew; "
+        "it begins at {} and ends at {} ({})",
+        where, next_, range->low, range->high, reason);
+  }
+  return Status::Data(std::move(text))
+      .Hint(
+          "nothing is passed over in silence: start with a new checkpoint, from where the table's "
+          "'scan.startup.mode' says, once what is missing has been seen to");
+}
+
+Status KafkaFetcher::Problem(const rd_kafka_message_t& message) const {
+  const std::string_view text(message.payload == nullptr ? "" : static_cast<const char*>(message.payload),
+                              message.payload == nullptr ? 0 : message.len);
+  const std::string where = fmt::format("{}[{}] at offset {}", partition_.topic, partition_.partition, next_);
+  switch (message.err) {
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+      if (!IsTruncation(message.err, text)) {
+        const Result<KafkaRange> range = client_->Range(partition_, kRangeTimeoutMillis);
+        if (range.ok() && range->low <= next_ && next_ <= range->high) {
+          return Status::External(fmt::format("{}: {}", where, text));  // a start anew clears it
+        }
+      }
+      return Loss(text);
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+      return Status::User(fmt::format("{}: {}", where, rd_kafka_err2str(message.err)))
+          .Hint("the broker's access lists must let this user read the topic");
+    default:
+      if (IsTruncation(message.err, text)) return Loss(text);
+      return Status::External(
+          fmt::format("{}: {}", where, text.empty() ? rd_kafka_err2str(message.err) : text));
+  }
+}
+
+void KafkaFetcher::MoveTo(int64_t offset) {
+  gaps_ += offset - next_;
+  next_ = offset;
+}
+
+bool KafkaFetcher::Accept(const rd_kafka_message_t& message, size_t* bytes) {
+  if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+    end_seen_ = message.offset;
+    if (message.offset > next_) MoveTo(stop_ >= 0 ? std::min(stop_, message.offset) : message.offset);
+    return !finished();
+  }
+  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (EndsReading(message.err) || IsTruncation(message.err, "")) failure_ = Problem(message);
+    return failure_.ok();
+  }
+  if (message.offset < next_) {
+    failure_ = Status::External(fmt::format("{}[{}] gave offset {} again after {}", partition_.topic,
+                                            partition_.partition, message.offset, next_ - 1));
+    return false;
+  }
+  if (stop_ >= 0 && message.offset >= stop_) {
+    MoveTo(stop_);
+    return false;
+  }
+  MoveTo(message.offset);
+  ++next_;
+  *bytes += message.len + message.key_len + 1;
+  return true;
+}
+
+// The headers as the library holds them: they must be copied before the message goes.
+void KafkaFetcher::NoteHeaders(const rd_kafka_message_t& message, KafkaRecords* records) {
+  rd_kafka_headers_t* headers = nullptr;
+  if (rd_kafka_message_headers(&message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    const char* name = nullptr;
+    const void* value = nullptr;
+    size_t size = 0;
+    for (size_t i = 0; rd_kafka_header_get_all(headers, i, &name, &value, &size) == 0; ++i) {
+      const std::string_view text(static_cast<const char*>(value), value == nullptr ? 0 : size);
+      records->headers.push_back({name, text, value == nullptr});
+    }
+  }
+  records->header_end.push_back(static_cast<uint32_t>(records->headers.size()));
+}
+
+void KafkaFetcher::CopyHeaders(KafkaRecords* records) {
+  size_t bytes = 0;
+  for (const KafkaHeader& header : records->headers) bytes += header.name.size() + header.value.size();
+  MutableBufferPtr buffer = Buffer::Allocate(bytes);
+  char* to = buffer->mutable_data();
+  for (KafkaHeader& header : records->headers) {
+    for (std::string_view* part : {&header.name, &header.value}) {
+      if (!part->empty()) std::memcpy(to, part->data(), part->size());
+      *part = {to, part->size()};
+      to += part->size();
+    }
+  }
+  records->batch.pins.push_back(std::move(buffer));
+}
+
+void KafkaFetcher::Copy(size_t count, size_t bytes, KafkaRecords* records) const {
+  MutableBufferPtr buffer = Buffer::Allocate(bytes);
+  char* to = buffer->mutable_data();
+  const auto is_record = [](const rd_kafka_message_t* each) {
+    return each->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+  };
+  // Values first, a line break between them: decoders of text go over all of them at once.
+  for (size_t i = 0; i < count; ++i) {
+    const rd_kafka_message_t& message = *messages_[i];
+    if (!is_record(&message)) continue;
+    RawRecord& record = records->batch.records.emplace_back();
+    if (message.len > 0) std::memcpy(to, message.payload, message.len);
+    record.value = {to, message.len};
+    to += message.len;
+    *to++ = '\n';
+    record.offset = message.offset;
+    rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
+    record.timestamp_millis = rd_kafka_message_timestamp(&message, &type);
+    records->timestamp_type.push_back(static_cast<uint8_t>(type));
+    records->no_value.push_back(message.payload == nullptr);
+    records->no_key.push_back(message.key == nullptr);
+    records->leader_epoch.push_back(LeaderEpoch(message));
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const rd_kafka_message_t& message = *messages_[i];
+    if (!is_record(&message)) continue;
+    if (message.key_len > 0) std::memcpy(to, message.key, message.key_len);
+    records->batch.records[next++].key = {to, message.key_len};
+    to += message.key_len;
+    if (with_headers_) NoteHeaders(message, records);
+  }
+  if (!records->headers.empty()) CopyHeaders(records);
+  records->batch.pins.push_back(std::move(buffer));
+  records->bytes += static_cast<int64_t>(bytes);
+}
+
+Status KafkaFetcher::Take(size_t most, KafkaRecords* records) {
+  records->Clear();
+  if (!failure_.ok()) return failure_;
+  if (queue_ == nullptr || finished()) return Status();
+  const ssize_t ready =
+      rd_kafka_consume_batch_queue(queue_, 0, messages_.data(), std::min(most, messages_.size()));
+  if (ready <= 0) return Status();
+  size_t accepted = 0, bytes = 0;
+  while (accepted < static_cast<size_t>(ready) && Accept(*messages_[accepted], &bytes)) ++accepted;
+  if (bytes > 0) Copy(accepted, bytes, records);
+  if (!records->leader_epoch.empty()) leader_epoch_ = records->leader_epoch.back();
+  for (ssize_t i = 0; i < ready; ++i) rd_kafka_message_destroy(messages_[static_cast<size_t>(i)]);
+  // Rows before a failure are given first.
+  return records->batch.records.empty() ? failure_ : Status();
+}
+
+}  // namespace caudal

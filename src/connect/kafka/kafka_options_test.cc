@@ -1,0 +1,91 @@
+#include "connect/kafka/kafka_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "connect/kafka/kafka_connector.h"
+
+namespace caudal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using Mode = KafkaOffsetsSpec::Mode;
+
+Table MakeTable(Options more) {
+  Table table;
+  table.name = "t";
+  TableColumn column;
+  column.name = "id";
+  column.type = Type(TypeId::kInt);
+  table.columns = {column};
+  table.options = std::move(more);
+  table.options.insert({{"connector", "kafka"},
+                        {"topic", "a"},
+                        {"format", "json"},
+                        {"scan.startup.mode", "earliest-offset"},
+                        {"properties.bootstrap.servers", "h:1"}});
+  return table;
+}
+
+std::string Message(const Table& table) {
+  const Status listed = ValidateOptions(KafkaConnector(), table);
+  if (!listed.ok()) return listed.ToString();
+  const auto options = KafkaTableOptions::From(table);
+  return options.ok() ? "no error" : options.status().ToString();
+}
+
+TEST(KafkaTableOptions, ReadsListsAndOffsets) {
+  const auto options = KafkaTableOptions::From(
+      MakeTable({{"topic", " a"},
+                 {"scan.startup.mode", "specific-offsets"},
+                 {"scan.startup.specific-offsets", "partition:0,offset:42;partition:1,offset:300"},
+                 {"scan.bounded.mode", "timestamp"},
+                 {"scan.bounded.timestamp-millis", "1000"},
+                 {"properties.group.id", "g"},
+                 {"properties.fetch.min.bytes", "7"}}));
+  ASSERT_TRUE(options.ok()) << options.status().ToString();
+  EXPECT_THAT(options->topics, ElementsAre("a"));
+  EXPECT_THAT(options->start.offsets, ElementsAre(Pair(0, 42), Pair(1, 300)));
+  EXPECT_EQ(options->stop.mode, Mode::kTimestamp);
+  EXPECT_EQ(options->stop.timestamp_millis, 1000);
+  EXPECT_EQ(options->group, "g");
+  EXPECT_EQ(options->properties.at("fetch.min.bytes"), "7");
+  EXPECT_FALSE(options->properties.contains("group.id"));
+}
+
+TEST(KafkaTableOptions, RefusesByName) {
+  const std::pair<Options, std::string> kCases[] = {
+      {{{"topic", ""}}, "neither 'topic' nor 'topic-pattern'"},
+      {{{"topic-pattern", "b"}}, "both 'topic' and 'topic-pattern'"},
+      {{{"topic", "a;a"}}, "names a topic twice"},
+      {{{"format", ""}}, "no 'format'"},
+      {{{"value.format", "json"}}, "both 'format' and 'value.format'"},
+      {{{"scan.startup.mode", "soon"}}, "'scan.startup.mode' is 'soon'"},
+      {{{"scan.startup.mode", "unbounded"}}, "'scan.startup.mode' is 'unbounded'"},
+      {{{"scan.bounded.mode", "earliest-offset"}}, "'scan.bounded.mode' is 'earliest-offset'"},
+      {{{"scan.startup.mode", "timestamp"}}, "'scan.startup.timestamp-millis' must be"},
+      {{{"scan.startup.timestamp-millis", "5"}}, "has no effect"},
+      {{{"scan.startup.mode", "specific-offsets"}, {"scan.startup.specific-offsets", "0:42"}},
+       "no offset of a partition"},
+      {{{"scan.startup.mode", "specific-offsets"},
+        {"topic", "a;b"},
+        {"scan.startup.specific-offsets", "partition:0,offset:1"}},
+       "specific offsets need one 'topic'"},
+      {{{"scan.startup.mode", "latest-offset"}}, "passes over all records"},
+      {{{"scan.startup.mode", "group-offsets"}}, "group offsets need 'properties.group.id'"},
+      {{{"key.format", "json"}}, "'key.format' needs 'key.fields'"},
+      {{{"key.fields", "id"}}, "'key.fields' needs 'key.format'"},
+      {{{"key.format", "json"}, {"key.fields", "no"}}, "which is no column"},
+      {{{"value.fields-include", "SOME"}}, "'value.fields-include' is 'SOME'"},
+      {{{"properties.sasl.jaas.config", "x"}}, "is for Java"},
+      {{{"properties.bootstrap.servers", ""}}, "no 'properties.bootstrap.servers'"},
+      {{{"caudal.on-data-loss", "record-and-continue"}}, "not built yet"},
+      {{{"scan.startup.mod", "timestamp"}}, "did you mean 'scan.startup.mode'"},
+  };
+  for (const auto& [more, message] : kCases) EXPECT_THAT(Message(MakeTable(more)), HasSubstr(message));
+}
+
+}  // namespace
+}  // namespace caudal

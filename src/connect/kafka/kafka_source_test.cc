@@ -1,0 +1,426 @@
+// The source against the client library's own broker, which also does what a real one does not do on demand.
+// It has no retention, adds no partitions to a topic and makes none again: that takes a real one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+#include <cstring>
+
+#include "connect/kafka/kafka_connector.h"
+#include "connect/kafka/kafka_position.h"
+#include "data/value.h"
+
+namespace caudal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TableColumn Named(std::string name, Type type, std::string metadata = "") {
+  TableColumn column;
+  column.name = std::move(name);
+  column.type = std::move(type);
+  if (!metadata.empty()) column.kind = TableColumn::Kind::kMetadata;
+  column.metadata_key = std::move(metadata);
+  return column;
+}
+
+Value Text(std::string text) { return Value(std::move(text)); }
+
+class KafkaSourceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char text[512];
+    rd_kafka_conf_t* conf = rd_kafka_conf_new();
+    rd_kafka_conf_set_log_cb(conf, [](const rd_kafka_t*, int, const char*, const char*) {});
+    rd_kafka_conf_set(conf, "test.mock.num.brokers", "1", text, sizeof text);
+    producer_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof text);
+    ASSERT_NE(producer_, nullptr) << text;
+    cluster_ = rd_kafka_handle_mock_cluster(producer_);
+    rd_kafka_mock_topic_create(cluster_, "t", 1, 1);
+    table_.name = "t";
+    table_.columns = {Named("a", Type(TypeId::kInt))};
+    table_.options = {{"connector", "kafka"},
+                      {"topic", "t"},
+                      {"format", "json"},
+                      {"scan.startup.mode", "earliest-offset"},
+                      {"properties.reconnect.backoff.max.ms", "100"},
+                      {"properties.bootstrap.servers", rd_kafka_mock_cluster_bootstraps(cluster_)}};
+  }
+  void TearDown() override {
+    reader_.reset();
+    enumerator_.reset();
+    source_.reset();
+    rd_kafka_destroy(producer_);
+  }
+
+  void Put(const char* value, const char* key = nullptr, rd_kafka_headers_t* headers = nullptr) {
+    const size_t size = value == nullptr ? 0 : strlen(value), key_size = key == nullptr ? 0 : strlen(key);
+    const rd_kafka_resp_err_t error =
+        headers == nullptr
+            ? rd_kafka_producev(producer_, RD_KAFKA_V_TOPIC("t"), RD_KAFKA_V_PARTITION(0),
+                                RD_KAFKA_V_VALUE(const_cast<char*>(value), size),
+                                RD_KAFKA_V_KEY(key, key_size), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                                RD_KAFKA_V_END)
+            : rd_kafka_producev(producer_, RD_KAFKA_V_TOPIC("t"), RD_KAFKA_V_PARTITION(0),
+                                RD_KAFKA_V_VALUE(const_cast<char*>(value), size),
+                                RD_KAFKA_V_KEY(key, key_size), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                                RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
+    ASSERT_EQ(error, RD_KAFKA_RESP_ERR_NO_ERROR);
+    ASSERT_EQ(rd_kafka_flush(producer_, 20'000), RD_KAFKA_RESP_ERR_NO_ERROR);
+  }
+  void PutNumbers(int from, int to) {
+    for (int i = from; i < to; ++i) Put(("{\"a\":" + std::to_string(i) + "}").c_str());
+  }
+
+  Status MakeSource() {
+    ReadRequest request;
+    for (size_t i = 0; i < table_.columns.size(); ++i) {
+      request.schema.fields.push_back({table_.columns[i].name, table_.columns[i].type});
+      request.columns.push_back(static_cast<int>(i));
+    }
+    ConnectorContext context;
+    context.query = "p/q";
+    auto source = connector_.MakeSource(table_, request, context);
+    if (!source.ok()) return source.status();
+    reader_.reset();
+    enumerator_.reset();
+    source_ = std::move(*source);
+    enumerator_ = source_->MakeEnumerator();
+    return Status();
+  }
+  // The first split, at `position`.
+  Status OpenFirst(const Position& position = "") {
+    RETURN_IF_ERROR(MakeSource());
+    ASSIGN_OR_RETURN(splits_, enumerator_->Discover());
+    ASSIGN_OR_RETURN(reader_, source_->Open(splits_.at(0), position));
+    return Status();
+  }
+
+  // The broker has threads of its own.
+  void GiveTime() { rd_kafka_poll(producer_, 1); }
+
+  struct Read {
+    std::vector<std::vector<Value>> rows;
+    std::vector<RejectedRecord> rejected;
+    Status status;
+    bool finished = false;
+  };
+  // Until there are so many rows and rejected records, the split ends, or it fails.
+  Read ReadUntil(size_t count) {
+    Read read;
+    while (read.rows.size() + read.rejected.size() < count) {
+      auto poll = reader_->Next();
+      if (!poll.ok()) {
+        read.status = poll.status();
+        break;
+      }
+      if (std::holds_alternative<Finished>(*poll)) {
+        read.finished = true;
+        break;
+      }
+      if (std::holds_alternative<NothingYet>(*poll)) {
+        GiveTime();
+        continue;
+      }
+      SourceRows& rows = std::get<SourceRows>(*poll);
+      for (int32_t r = 0; r < rows.chunk.size(); ++r) {
+        std::vector<Value>& values = read.rows.emplace_back();
+        for (const ColumnPtr& column : rows.chunk.columns()) {
+          values.push_back(ValueAt(*column, rows.chunk.rows()[r]));
+        }
+      }
+      for (RejectedRecord& rejected : rows.rejected) read.rejected.push_back(std::move(rejected));
+    }
+    return read;
+  }
+  static std::vector<int64_t> First(const Read& read) {
+    std::vector<int64_t> values;
+    for (const auto& row : read.rows) values.push_back(std::get<int64_t>(row[0].data));
+    return values;
+  }
+  KafkaPosition At() const { return KafkaPosition::Parse(reader_->position()).value(); }
+
+  rd_kafka_t* producer_ = nullptr;
+  rd_kafka_mock_cluster_t* cluster_ = nullptr;
+  Table table_;
+  KafkaConnector connector_;
+  std::unique_ptr<Source> source_;
+  std::unique_ptr<SplitEnumerator> enumerator_;
+  std::unique_ptr<SplitReader> reader_;
+  std::vector<Split> splits_;
+};
+
+TEST_F(KafkaSourceTest, GoesOnExactlyBehindTheLastRow) {
+  PutNumbers(0, 5);
+  const Status opened = OpenFirst();
+  ASSERT_TRUE(opened.ok()) << opened.ToString();
+  EXPECT_EQ(splits_[0].id, "t[0]");
+  EXPECT_EQ(At().offset, 0);  // a number, before anything is read
+  EXPECT_THAT(First(ReadUntil(5)), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(reader_->records_passed(), 5);
+  EXPECT_EQ(At().offset, 5);
+  const Position position = reader_->position();
+  PutNumbers(5, 7);
+  ASSERT_TRUE(OpenFirst(position).ok());
+  EXPECT_THAT(First(ReadUntil(2)), ElementsAre(5, 6));
+}
+
+TEST_F(KafkaSourceTest, EndsWhereTheLogEndedWhenItWasFound) {
+  PutNumbers(0, 3);
+  table_.options["scan.bounded.mode"] = "latest-offset";
+  ASSERT_TRUE(MakeSource().ok());
+  EXPECT_TRUE(source_->bounded());
+  splits_ = enumerator_->Discover().value();
+  EXPECT_TRUE(enumerator_->complete());
+  PutNumbers(3, 6);
+  reader_ = source_->Open(splits_[0], "").value();
+  const Read read = ReadUntil(100);
+  EXPECT_THAT(First(read), ElementsAre(0, 1, 2));
+  EXPECT_TRUE(read.finished);
+  EXPECT_EQ(At().offset, 3);
+  // And after a restart, whatever came since.
+  const std::string snapshot = enumerator_->Snapshot();
+  ASSERT_TRUE(MakeSource().ok());
+  ASSERT_TRUE(enumerator_->Restore(snapshot).ok());
+  EXPECT_THAT(enumerator_->Discover().value(), IsEmpty());
+  reader_ = source_->Open({"t[0]", 0}, "").value();
+  EXPECT_THAT(First(ReadUntil(100)), ElementsAre(0, 1, 2));
+}
+
+TEST_F(KafkaSourceTest, AnEmptyPartitionEnds) {
+  table_.options["scan.bounded.mode"] = "latest-offset";
+  ASSERT_TRUE(OpenFirst().ok());
+  EXPECT_TRUE(ReadUntil(1).finished);
+}
+
+TEST_F(KafkaSourceTest, StartsAtTheOffsetsThatAreNamed) {
+  PutNumbers(0, 5);
+  table_.options["scan.startup.mode"] = "specific-offsets";
+  table_.options["scan.startup.specific-offsets"] = "partition:0,offset:3";
+  ASSERT_TRUE(OpenFirst().ok());
+  EXPECT_THAT(First(ReadUntil(2)), ElementsAre(3, 4));
+}
+
+// KF-43
+TEST_F(KafkaSourceTest, StartsAtTheEndOnlyIfThatIsMeant) {
+  PutNumbers(0, 5);
+  table_.options["scan.startup.mode"] = "latest-offset";
+  EXPECT_THAT(MakeSource().ToString(), HasSubstr("caudal.accept-initial-skip"));
+  table_.options["caudal.accept-initial-skip"] = "true";
+  ASSERT_TRUE(OpenFirst().ok());
+  EXPECT_EQ(At().offset, 5);  // not "latest": a restart must not move it
+  PutNumbers(5, 6);
+  EXPECT_THAT(First(ReadUntil(1)), ElementsAre(5));
+}
+
+TEST_F(KafkaSourceTest, StartsWhereTheGroupStands) {
+  PutNumbers(0, 5);
+  table_.options.erase("scan.startup.mode");
+  EXPECT_THAT(MakeSource().ToString(), HasSubstr("group offsets need 'properties.group.id'"));
+  table_.options["properties.group.id"] = "g";
+  EXPECT_THAT(OpenFirst().ToString(), HasSubstr("group 'g' has no committed offset for t[0]"));
+  table_.options["properties.auto.offset.reset"] = "earliest";
+  ASSERT_TRUE(OpenFirst().ok());
+  EXPECT_THAT(First(ReadUntil(5)), ElementsAre(0, 1, 2, 3, 4));
+  // What is committed is told to the group, in its own time.
+  KafkaPosition three = At();
+  three.offset = 3;
+  source_->Committed({{splits_[0], three.ToJson()}});
+  int64_t start = 0;
+  for (int i = 0; i < 500 && start != 3; ++i) {
+    const std::unique_ptr<Source> teller = std::move(source_);
+    GiveTime();
+    reader_.reset();
+    ASSERT_TRUE(OpenFirst().ok());
+    start = At().offset;
+  }
+  EXPECT_EQ(start, 3);
+}
+
+// KF-40
+TEST_F(KafkaSourceTest, AnOffsetThatIsNotThereStopsWithTheRange) {
+  PutNumbers(0, 5);
+  ASSERT_TRUE(OpenFirst().ok());
+  KafkaPosition beyond = At();
+  beyond.offset = 9;
+  beyond.leader_epoch = -1;
+  ASSERT_TRUE(OpenFirst(beyond.ToJson()).ok());
+  const Read read = ReadUntil(1);
+  ASSERT_FALSE(read.status.ok());
+  EXPECT_EQ(read.status.domain(), Domain::kData) << read.status.ToString();
+  EXPECT_THAT(read.status.message(),
+              HasSubstr("it ends at 5, records 5 to 8 that were read are no longer in it"));
+  EXPECT_EQ(reader_->Next().status().message(), read.status.message());
+}
+
+TEST_F(KafkaSourceTest, RefusesAPositionOfAnotherClusterOrTopic) {
+  ASSERT_TRUE(OpenFirst().ok());
+  const KafkaPosition good = At();
+  KafkaPosition position = good;
+  position.cluster = "elsewhere";
+  EXPECT_THAT(OpenFirst(position.ToJson()).message(), HasSubstr("is of cluster 'elsewhere'"));
+  position = good;
+  ASSERT_NE(position.topic_id, "");
+  position.topic_id = "AAAAAAAAAAAAAAAAAAAAAB";
+  EXPECT_THAT(OpenFirst(position.ToJson()).message(), HasSubstr("topic id 'AAAAAAAAAAAAAAAAAAAAAB'"));
+  EXPECT_EQ(OpenFirst("{}").domain(), Domain::kUser);
+}
+
+TEST_F(KafkaSourceTest, TellsThatATopicWasMadeAgain) {
+  ASSERT_TRUE(OpenFirst().ok());
+  std::string snapshot = enumerator_->Snapshot();
+  const std::string id = At().topic_id;
+  snapshot.replace(snapshot.find(id), id.size(), "AAAAAAAAAAAAAAAAAAAAAB");
+  ASSERT_TRUE(MakeSource().ok());
+  ASSERT_TRUE(enumerator_->Restore(snapshot).ok());
+  const Status status = enumerator_->Discover().status();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.domain(), Domain::kData);
+  EXPECT_THAT(status.message(), HasSubstr("was deleted and made again"));
+  EXPECT_THAT(status.message(), HasSubstr("[0] has 0 to 0 now"));
+}
+
+TEST_F(KafkaSourceTest, ABrokerThatIsAwayHoldsUpAndEndsNothing) {
+  PutNumbers(0, 2);
+  ASSERT_TRUE(OpenFirst().ok());
+  EXPECT_THAT(First(ReadUntil(2)), ElementsAre(0, 1));
+  rd_kafka_mock_broker_set_down(cluster_, 1);
+  for (int i = 0; i < 300; ++i) {
+    auto poll = reader_->Next();
+    ASSERT_TRUE(poll.ok()) << poll.status().ToString();
+    ASSERT_TRUE(std::holds_alternative<NothingYet>(*poll));
+    GiveTime();
+  }
+  const auto found = enumerator_->Discover();
+  ASSERT_TRUE(found.ok()) << found.status().ToString();
+  EXPECT_THAT(*found, IsEmpty());
+  rd_kafka_mock_broker_set_up(cluster_, 1);
+  PutNumbers(2, 4);
+  EXPECT_THAT(First(ReadUntil(2)), ElementsAre(2, 3));
+}
+
+TEST_F(KafkaSourceTest, ErrorsOfFetchesThatPassLoseAndRepeatNothing) {
+  PutNumbers(0, 3);
+  constexpr int16_t kFetch = 1;
+  for (const rd_kafka_resp_err_t error :
+       {RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
+        RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR, RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH,
+        RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE}) {
+    rd_kafka_mock_push_request_errors(cluster_, kFetch, 1, error);
+  }
+  ASSERT_TRUE(OpenFirst().ok());
+  const Read read = ReadUntil(3);
+  EXPECT_THAT(First(read), ElementsAre(0, 1, 2)) << (read.status.ok() ? "" : read.status.ToString());
+}
+
+TEST_F(KafkaSourceTest, FailsToStartWithoutABroker) {
+  table_.options["properties.bootstrap.servers"] = "127.0.0.1:1";
+  ASSERT_TRUE(MakeSource().ok());
+  const Status status = enumerator_->Discover().status();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.domain(), Domain::kExternal);
+  EXPECT_THAT(status.message(), HasSubstr("no Kafka broker answers"));
+}
+
+TEST_F(KafkaSourceTest, SaysWhichTopicIsMissing) {
+  table_.options["topic"] = "nowhere";
+  EXPECT_THAT(OpenFirst().ToString(), HasSubstr("there is no topic 'nowhere'"));
+  table_.options.erase("topic");
+  table_.options["topic-pattern"] = "nowhere.*";
+  EXPECT_THAT(OpenFirst().ToString(), HasSubstr("there are no topics matching 'nowhere.*'"));
+}
+
+TEST_F(KafkaSourceTest, ReadsAllTopicsOfAPattern) {
+  rd_kafka_mock_topic_create(cluster_, "u-1", 2, 1);
+  rd_kafka_mock_topic_create(cluster_, "u-2", 1, 1);
+  rd_kafka_mock_topic_create(cluster_, "uu-3", 1, 1);
+  table_.options.erase("topic");
+  table_.options["topic-pattern"] = "u-[0-9]";
+  ASSERT_TRUE(MakeSource().ok());
+  std::vector<std::string> ids;
+  const std::vector<Split> found = enumerator_->Discover().value();
+  for (const Split& split : found) {
+    EXPECT_EQ(split.ordinal, static_cast<int>(ids.size()));
+    ids.push_back(split.id);
+  }
+  EXPECT_THAT(ids, ElementsAre("u-1[0]", "u-1[1]", "u-2[0]"));
+  // A topic that comes later is read from its beginning.
+  rd_kafka_mock_topic_create(cluster_, "u-9", 1, 1);
+  const auto later = enumerator_->Discover().value();
+  ASSERT_EQ(later.size(), 1u);
+  EXPECT_EQ(later[0].id, "u-9[0]");
+  EXPECT_EQ(later[0].ordinal, 3);
+}
+
+// KF-44
+TEST_F(KafkaSourceTest, KeysHeadersAndMetadataAreColumns) {
+  rd_kafka_headers_t* headers = rd_kafka_headers_new(4);
+  rd_kafka_header_add(headers, "a", -1, "1", 1);
+  rd_kafka_header_add(headers, "a", -1, "2", 1);
+  rd_kafka_header_add(headers, "b", -1, nullptr, 0);
+  rd_kafka_header_add(headers, "c", -1, "", 0);
+  Put("{\"a\":1}", "{\"id\":\"x\"}", headers);
+  Put("{\"a\":2}");
+  table_.options["key.format"] = "json";
+  table_.options["key.fields"] = "k_id";
+  table_.options["key.fields-prefix"] = "k_";
+  table_.options["value.fields-include"] = "EXCEPT_KEY";
+  table_.columns = {Named("a", Type(TypeId::kInt)),
+                    Named("k_id", Type::String()),
+                    Named("t", Type::String().WithNullable(false), "topic"),
+                    Named("p", Type(TypeId::kInt, false), "partition"),
+                    Named("o", Type(TypeId::kBigInt, false), "offset"),
+                    Named("tt", Type::String().WithNullable(false), "timestamp-type"),
+                    Named("h", Type::Map(Type::String().WithNullable(false), Type::Bytes()), "headers"),
+                    Named("ts", Type::TimestampLtz(3).WithNullable(false), "timestamp")};
+  const Status opened = OpenFirst();
+  ASSERT_TRUE(opened.ok()) << opened.ToString();
+  const Read read = ReadUntil(2);
+  ASSERT_EQ(read.rows.size(), 2u) << (read.status.ok() ? "" : read.status.ToString());
+  const auto& row = read.rows[0];
+  EXPECT_EQ(row[1], Text("x"));
+  EXPECT_EQ(row[2], Text("t"));
+  EXPECT_EQ(row[3], Value(int64_t{0}));
+  EXPECT_EQ(row[4], Value(int64_t{0}));
+  EXPECT_EQ(row[5], Text("CreateTime"));
+  EXPECT_EQ(row[6], Value(ValueList{Text("a"), Text("2"), Text("b"), Value(), Text("c"), Text("")}));
+  EXPECT_GT(std::get<int64_t>(row[7].data), 1'600'000'000'000'000);
+  EXPECT_TRUE(read.rows[1][1].is_null());
+  EXPECT_EQ(read.rows[1][6], Value(ValueList{}));
+}
+
+TEST_F(KafkaSourceTest, WhatCannotBeReadIsKeptWithItsPlace) {
+  Put("{\"a\":1}");
+  Put("{\"a\":");
+  Put(nullptr, "k");
+  Put("{\"a\":4}");
+  ASSERT_TRUE(OpenFirst().ok());
+  const Read read = ReadUntil(4);
+  EXPECT_THAT(First(read), ElementsAre(1, 4));
+  ASSERT_EQ(read.rejected.size(), 2u);
+  EXPECT_EQ(read.rejected[0].offset, 1);
+  EXPECT_EQ(read.rejected[0].raw, "{\"a\":");
+  EXPECT_EQ(read.rejected[0].error_class, "malformed");
+  EXPECT_EQ(read.rejected[1].error_class, "tombstone");
+  EXPECT_EQ(reader_->records_passed(), 4);
+}
+
+TEST_F(KafkaSourceTest, LagIsZeroAtTheEndAndNeverUnknownThere) {
+  PutNumbers(0, 2);
+  ASSERT_TRUE(OpenFirst().ok());
+  ReadUntil(2);
+  Backlog backlog = reader_->backlog();
+  for (int i = 0; i < 5000 && backlog.rows != 0; ++i) {
+    GiveTime();
+    ASSERT_TRUE(reader_->Next().ok());
+    backlog = reader_->backlog();
+  }
+  EXPECT_EQ(backlog.rows, 0);
+  EXPECT_EQ(backlog.millis, 0);
+}
+
+}  // namespace
+}  // namespace caudal
