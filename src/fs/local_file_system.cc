@@ -171,6 +171,10 @@ Result<std::vector<FileInfo>> LocalFileSystem::List(const std::string& path) {
     struct stat info;
     if (fstatat(dirfd(folder), entry->d_name, &info, 0) == 0) {
       files.push_back(Describe(prefix + name, info));
+      struct stat link;
+      // A link is as young as itself, however old what it leads to.
+      if (entry->d_type == DT_LNK && fstatat(dirfd(folder), entry->d_name, &link, AT_SYMLINK_NOFOLLOW) == 0)
+        files.back().changed_micros = std::max(files.back().changed_micros, Micros(link.st_ctim));
       continue;
     }
     const int error = errno;

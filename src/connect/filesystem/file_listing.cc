@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "connect/filesystem/name_digest.h"
+
 namespace caudal {
 namespace {
 
@@ -15,9 +17,15 @@ void Leave(const FileInfo& info, std::string_view what, FileListing* out) {
   out->unreadable.push_back(fmt::format("'{}' is {}", info.path, what));
 }
 
-// `above`: the folders on the way to `folder`, so that a link back to one of them is not followed for ever.
-Status ListBelow(FileSystem* files, const FileInfo& folder, const std::string& prefix, FolderPath* above,
-                 FileListing* out) {
+// A folder that was moved or renamed changes, and is not modified; then its files came with it.
+int64_t MovedMicros(const FileInfo& folder) {
+  return folder.changed_micros > folder.modified_micros ? folder.changed_micros : 0;
+}
+
+// `moved`: when a folder around these files was moved last. `above`: the folders on the way to `folder`, so
+// that a link back to one of them is not followed for ever.
+Status ListBelow(FileSystem* files, const FileInfo& folder, const std::string& prefix, int64_t moved,
+                 FolderPath* above, FileListing* out) {
   const std::pair<uint64_t, uint64_t> self{folder.device, folder.identity};
   if (self.second != 0 && std::find(above->begin(), above->end(), self) != above->end()) {
     Leave(folder, "a link to a folder that it stands in", out);
@@ -29,10 +37,12 @@ Status ListBelow(FileSystem* files, const FileInfo& folder, const std::string& p
     const std::string name = entry.path.substr(entry.path.find_last_of('/') + 1);
     if (!Counts(name)) continue;
     if (entry.is_directory) {
-      RETURN_IF_ERROR(ListBelow(files, entry, prefix + name + "/", above, out));
+      RETURN_IF_ERROR(
+          ListBelow(files, entry, prefix + name + "/", std::max(moved, MovedMicros(entry)), above, out));
     } else if (!entry.unreadable.empty()) {
       Leave(entry, entry.unreadable, out);
     } else {
+      entry.changed_micros = std::max(entry.changed_micros, moved);
       out->files.push_back({prefix + name, std::move(entry)});
     }
   }
@@ -53,7 +63,7 @@ Result<FileListing> ListFiles(FileSystem* files, const std::string& root) {
     found.files.push_back({root.substr(root.find_last_of('/') + 1), std::move(info)});
   } else {
     FolderPath above;
-    RETURN_IF_ERROR(ListBelow(files, info, "", &above, &found));
+    RETURN_IF_ERROR(ListBelow(files, info, "", 0, &above, &found));
   }
   std::sort(found.files.begin(), found.files.end(),
             [](const ListedFile& a, const ListedFile& b) { return a.name < b.name; });
@@ -61,9 +71,7 @@ Result<FileListing> ListFiles(FileSystem* files, const std::string& root) {
 }
 
 int SplitOfFile(std::string_view name, int splits) {
-  uint64_t hash = 0xCBF29CE484222325;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
-  return static_cast<int>(hash % static_cast<uint64_t>(splits));
+  return static_cast<int>(HashOfName(name) % static_cast<uint64_t>(splits));
 }
 
 }  // namespace caudal

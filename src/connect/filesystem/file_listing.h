@@ -13,7 +13,7 @@ namespace caudal {
 
 struct ListedFile {
   std::string name;  // relative to the table's folder: what orders the files of a split
-  FileInfo info;
+  FileInfo info;     // `changed_micros`: when it came under this name, if a folder around it was moved
 };
 
 struct FileListing {

@@ -37,18 +37,19 @@ std::string FilePosition::ToJson() const {
   nlohmann::json versions = nlohmann::json::array();
   for (const FileVersion& file : read) versions.push_back({file.name, file.size, file.modified_micros});
   // Identities are 64 bits wide, more than a JSON number is safe for elsewhere; a name need not be UTF-8.
-  const nlohmann::json json = {{"version", kVersion},
-                               {"root", root},
-                               {"splits", splits},
-                               {"file", file},
-                               {"offset", offset},
-                               {"done", done},
-                               {"identity", std::to_string(identity)},
-                               {"listed", listed_micros},
-                               {"size", size},
-                               {"modified", modified_micros},
-                               {"read", std::move(versions)},
-                               {"recent", recent}};
+  nlohmann::json json = {{"version", kVersion},
+                         {"root", root},
+                         {"splits", splits},
+                         {"file", file},
+                         {"offset", offset},
+                         {"done", done},
+                         {"identity", std::to_string(identity)},
+                         {"listed", listed_micros},
+                         {"size", size},
+                         {"modified", modified_micros},
+                         {"read", std::move(versions)},
+                         {"recent", recent}};
+  if (passed.known()) json["passed"] = {passed.count, std::to_string(passed.sum)};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -80,6 +81,11 @@ Result<FilePosition> FilePosition::Parse(std::string_view text) {
   position.read = VersionsFrom(json.value("read", nlohmann::json::array()));
   for (const nlohmann::json& name : json.value("recent", nlohmann::json::array())) {
     if (name.is_string()) position.recent.push_back(name.get<std::string>());
+  }
+  const nlohmann::json passed = json.value("passed", nlohmann::json());
+  if (passed.is_array() && passed.size() == 2 && passed[0].is_number_integer() && passed[1].is_string()) {
+    position.passed = {passed[0].get<int64_t>(),
+                       std::strtoull(passed[1].get<std::string>().c_str(), nullptr, 10)};
   }
   return position;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "connect/filesystem/name_digest.h"
 
 namespace caudal {
 
@@ -37,6 +38,7 @@ struct FilePosition {
   std::vector<FileVersion> read;  // the last kRemembered that are done, in that order
   // Names that were known then and got their name so shortly before that the clock cannot tell.
   std::vector<std::string> recent;
+  NameDigest passed;  // the split's names before `file`, and it if it is done, that are known
 
   // Notes that a file is done, or that the change of one that is remembered has been reported.
   void Remember(FileVersion version);

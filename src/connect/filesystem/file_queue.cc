@@ -16,18 +16,19 @@ FileVersion VersionOf(const ListedFile& file) {
 
 }  // namespace
 
-FileQueue::FileQueue(FileSystem* files, Env* env, int split, bool counts_bytes, FilePosition position,
-                     PathPattern pattern)
+FileQueue::FileQueue(FileSystem* files, Env* env, int split, bool counts_bytes, bool watched,
+                     FilePosition position, PathPattern pattern)
     : files_(files),
       env_(env),
       split_(split),
       counts_bytes_(counts_bytes),
+      watched_(watched),
       position_(std::move(position)),
       pattern_(std::move(pattern)) {
   if (position_.done) last_ = position_.file;
   // What the runs before read is known.
   memory_.read = position_.read;
-  for (const FileVersion& read : position_.read) seen_.emplace(read.name, read);
+  for (const FileVersion& read : position_.read) seen_.emplace(read.name, Known{read, 0});
 }
 
 Status FileQueue::CheckPosition(const ListedFile* found) const {
@@ -54,6 +55,41 @@ bool FileQueue::AppearedSince(const ListedFile& file) const {
          std::find(recent.begin(), recent.end(), file.name) == recent.end();
 }
 
+std::unordered_set<std::string> FileQueue::Appeared(std::vector<const ListedFile*> behind) const {
+  NameDigest rest{0, 0};
+  for (const ListedFile* file : behind) rest.Add(file->name);
+  std::unordered_set<std::string> appeared;
+  const NameDigest& known = position_.passed;
+  const auto take = [&](const ListedFile* file) {
+    rest.Remove(file->name);
+    appeared.insert(file->name);
+  };
+  if (known.known() && rest.count == known.count + 1) {
+    const auto is_it = [&](const ListedFile* file) { return HashOfName(file->name) == rest.sum - known.sum; };
+    const auto one = std::find_if(behind.begin(), behind.end(), is_it);
+    if (one != behind.end()) take(*one);
+  }
+  std::erase_if(behind, [&](const ListedFile* file) { return seen_.contains(file->name); });
+  std::stable_sort(behind.begin(), behind.end(), [](const ListedFile* a, const ListedFile* b) {
+    return a->info.changed_micros > b->info.changed_micros;
+  });
+  for (const ListedFile* file : behind) {
+    if (known.known() && rest == known) return appeared;
+    if (AppearedSince(*file)) take(file);
+  }
+  // A file may come with an old time, and the clock may have been set back. More names than were known are
+  // new ones: the youngest, as far as anyone can tell.
+  for (const ListedFile* file : behind) {
+    if (!known.known() || rest.count <= known.count) break;
+    if (!appeared.contains(file->name)) take(file);
+  }
+  return appeared;
+}
+
+bool FileQueue::IsBehind(const std::string& name) const {
+  return last_.empty() ? name < position_.file : name <= last_;
+}
+
 void FileQueue::Warn(const FileListing& listing) {
   const auto warn = [this](std::string warning) {
     if (warned_.insert(warning).second) warnings_.push_back(std::move(warning));
@@ -71,22 +107,44 @@ void FileQueue::Compare(const ListedFile& file, FileVersion* known) {
   if (remembered != memory_.read.end()) {
     changed_.push_back({file, *remembered});
     *remembered = now;
-  } else if (!last_.empty() && file.name <= last_ && !passed_over_.contains(file.name)) {
+  } else if (IsBehind(file.name) && !passed_over_.contains(file.name)) {
     late_.push_back(file);
   }
   *known = std::move(now);
 }
 
-void FileQueue::Add(const ListedFile& file, bool resumes) {
-  // At the first look after a restart, older names are read unless they appeared after the last look.
-  const bool behind = resumes ? file.name < position_.file : !last_.empty() && file.name < last_;
-  if (behind) {
-    if (resumes && !AppearedSince(file)) return;
+void FileQueue::Add(const ListedFile& file, bool behind, bool appeared) {
+  if (!behind) {
+    held_.push_back({file, looks_});
+  } else if (appeared) {
     late_.push_back(file);
     passed_over_.insert(file.name);
-  } else if (!(position_.done && file.name == position_.file)) {
-    waiting_.push_back(file);
   }
+}
+
+void FileQueue::Release(int64_t looked_micros) {
+  std::sort(held_.begin(), held_.end(),
+            [](const Held& a, const Held& b) { return a.file.name < b.file.name; });
+  // A look that began after a name was found, or clearly after its file's time, found all that came before.
+  const auto waits = [&](const Held& held) {
+    return held.look == looks_ && held.file.info.changed_micros >= looked_micros - kTickMicros;
+  };
+  auto end = watched_ ? std::find_if_not(held_.rbegin(), held_.rend(), waits).base() : held_.end();
+  for (auto held = held_.begin(); held != end; ++held) waiting_.push_back(std::move(held->file));
+  held_.erase(held_.begin(), end);
+}
+
+void FileQueue::Forget() {
+  const auto remembered = [&](const std::string& name) {
+    return std::any_of(memory_.read.begin(), memory_.read.end(),
+                       [&](const FileVersion& read) { return read.name == name; });
+  };
+  std::erase_if(seen_, [&](const auto& entry) {
+    const auto& [name, known] = entry;
+    const bool gone = known.look != looks_ && IsBehind(name) && !remembered(name);
+    if (gone) passed_over_.erase(name);
+    return gone;
+  });
 }
 
 Status FileQueue::List() {
@@ -95,18 +153,30 @@ Status FileQueue::List() {
   Warn(found);
   const bool resumes = !started_ && !position_.file.empty();
   const ListedFile* resumed = nullptr;
-  listing_ = {now, {}};
+  std::erase_if(found.files, [&](const ListedFile& file) {
+    return SplitOfFile(file.name, position_.splits) != split_ || !pattern_.Matches(file.info.path);
+  });
+  std::vector<const ListedFile*> passed;
   for (const ListedFile& file : found.files) {
-    if (SplitOfFile(file.name, position_.splits) != split_ || !pattern_.Matches(file.info.path)) continue;
+    if (IsBehind(file.name)) passed.push_back(&file);
+  }
+  listing_ = {now, {}, {0, 0}, ++looks_};
+  for (const ListedFile* file : passed) listing_.passed.Add(file->name);
+  std::unordered_set<std::string> appeared;
+  if (resumes) appeared = Appeared(std::move(passed));
+  for (const ListedFile& file : found.files) {
     if (file.info.changed_micros >= now - kTickMicros) listing_.recent.push_back(file.name);
     if (resumes && file.name == position_.file) resumed = &file;
-    const auto [known, is_new] = seen_.try_emplace(file.name, VersionOf(file));
+    const auto [known, is_new] = seen_.try_emplace(file.name, Known{VersionOf(file), looks_});
+    known->second.look = looks_;
     if (is_new) {
-      Add(file, resumes);
+      Add(file, IsBehind(file.name), !resumes || appeared.contains(file.name));
     } else {
-      Compare(file, &known->second);
+      Compare(file, &known->second.version);
     }
   }
+  Release(now);
+  Forget();
   if (resumes && !position_.done) RETURN_IF_ERROR(CheckPosition(resumed));
   std::sort(waiting_.begin(), waiting_.end(),
             [](const ListedFile& a, const ListedFile& b) { return a.name < b.name; });
@@ -115,7 +185,7 @@ Status FileQueue::List() {
 }
 
 void FileQueue::NoteRead(FileVersion version) {
-  seen_[version.name] = version;
+  seen_[version.name].version = version;
   memory_.Remember(std::move(version));
 }
 
@@ -142,6 +212,7 @@ int64_t FileQueue::StartOffset(const ListedFile& file) const {
 int64_t FileQueue::waiting_bytes() const {
   int64_t bytes = 0;
   for (const ListedFile& file : waiting_) bytes += file.info.size;
+  for (const Held& held : held_) bytes += held.file.info.size;
   return bytes;
 }
 

@@ -12,6 +12,8 @@
 namespace caudal {
 namespace {
 
+constexpr int64_t kSecondLookMillis = 50;
+
 // Behind the line break that `offset` or more comes before, or `end`.
 Result<int64_t> LineEnd(RandomAccessFile* file, int64_t offset, int64_t end) {
   while (offset < end) {
@@ -112,8 +114,9 @@ bool FileReaderThread::Put(FileBlock block) {
 
 bool FileReaderThread::WaitForNextListing() {
   std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, std::chrono::milliseconds(options_.monitor_millis),
-                            [this] { return stopping_; });
+  const int64_t wait =
+      queue_.holds_back() ? std::min(options_.monitor_millis, kSecondLookMillis) : options_.monitor_millis;
+  return !changed_.wait_for(lock, std::chrono::milliseconds(wait), [this] { return stopping_; });
 }
 
 void FileReaderThread::NoteBacklog(int64_t unread_bytes, int64_t modified_micros) {

@@ -96,7 +96,7 @@ Result<std::unique_ptr<SplitReader>> FileSource::Open(const Split& split, const 
     reading.framing = MakeFraming(options_.format);
   }
   ASSIGN_OR_RETURN(PathPattern pattern, PathPattern::Make(options_.path_pattern));
-  FileQueue queue(files_, env_, split.ordinal, !reading.parquet, start, std::move(pattern));
+  FileQueue queue(files_, env_, split.ordinal, !reading.parquet, !bounded(), start, std::move(pattern));
   auto thread = std::make_unique<FileReaderThread>(std::move(reading), std::move(queue));
   return std::unique_ptr<SplitReader>(
       new FileSplitReader(split, &columns_, std::move(decoder), std::move(thread), std::move(start)));

@@ -24,14 +24,18 @@ void FileSplitReader::MoveTo(int64_t offset, bool done) {
   position_.done = done;
   position_.size = block_->file.info.size;
   position_.modified_micros = block_->file.info.modified_micros;
-  if (done) position_.Remember({position_.file, position_.size, position_.modified_micros});
   NoteListing();
+  if (!done) return;
+  position_.Remember({position_.file, position_.size, position_.modified_micros});
+  position_.passed.Add(position_.file);
 }
 
 void FileSplitReader::NoteListing() {
-  if (position_.listed_micros == block_->listing.micros) return;
+  if (noted_look_ == block_->listing.look) return;
+  noted_look_ = block_->listing.look;
   position_.listed_micros = block_->listing.micros;
   position_.recent = block_->listing.recent;
+  position_.passed = block_->listing.passed;
 }
 
 Result<Poll> FileSplitReader::Next() {

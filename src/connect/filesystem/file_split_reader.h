@@ -38,6 +38,7 @@ class FileSplitReader : public SplitReader {
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<FileReaderThread> thread_;
   FilePosition position_;
+  int64_t noted_look_ = 0;          // whose listing is in position_
   int64_t passed_ = 0;              // records that the position has moved over
   std::optional<FileBlock> block_;  // with rows that Next has not given yet
   size_t next_ = 0;                 // in block_'s records or chunks
