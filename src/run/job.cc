@@ -332,23 +332,26 @@ Status Job::MakeEndpoints() {
 
 // The manifest's epoch may not have reached every target; and nothing newer may have.
 Status Job::RepeatCommit() {
-  if (!restored_) return folder_.empty() ? Status() : RemoveLeftovers();
-  const Manifest& manifest = restored_->manifest;
+  if (folder_.empty()) return Status();
+  const Epoch whole = restored_ ? restored_->manifest.epoch : Epoch();
   for (const auto& [node, id] : sink_ids_) {
     ASSIGN_OR_RETURN(const Epoch last, sinks_->committer(node)->LastCommitted());
-    if (last <= manifest.epoch) continue;
-    Status refused = Status::User(
-        fmt::format("sink '{}' has already committed epoch {}-{}, and the newest whole checkpoint is {}-{}",
-                    id, last.generation, last.number, manifest.epoch.generation, manifest.epoch.number));
-    for (const std::string& damage : restored_->warnings) refused = std::move(refused).At(damage);
+    if (last <= whole) continue;
+    Status refused = Status::User(fmt::format(
+        "sink '{}' has already committed epoch {}-{}, and {}", id, last.generation, last.number,
+        restored_ ? fmt::format("the newest whole checkpoint is {}-{}", whole.generation, whole.number)
+                  : std::string("there is no checkpoint any more")));
+    const std::vector<std::string> none;
+    for (const std::string& damage : restored_ ? restored_->warnings : none)
+      refused = std::move(refused).At(damage);
     return std::move(refused).Hint(
         "restoring it would write rows twice: bring the newer checkpoint back, or rebuild into empty targets "
         "under "
         "another --state folder");
   }
-  FAULT_POINT(restore_commit);
-  if (!PLANTED_FAULT(commit_not_repeated)) {
-    PendingCommit commit = sinks_->Take(manifest);
+  if (restored_) FAULT_POINT(restore_commit);
+  if (restored_ && !PLANTED_FAULT(commit_not_repeated)) {
+    PendingCommit commit = sinks_->Take(restored_->manifest);
     RETURN_IF_ERROR(SinkEpochs::Commit(&commit));
   }
   RETURN_IF_ERROR(RemoveLeftovers());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace caudal {
@@ -64,6 +65,32 @@ CommitResult FileCommitter::Name(const CommittedFile& file) {
           Status::Data(fmt::format("'{}' has {} bytes, and the {} rows that were prepared for it have {}",
                                    file.final_path, found->size, file.rows, file.bytes))
               .Hint("someone replaced it")};
+}
+
+Result<Epoch> FileCommitter::LastCommitted() {
+  if (plan_->ephemeral) return Epoch();
+  ASSIGN_OR_RETURN(Epoch newest, ledger_.Read());
+  RETURN_IF_ERROR(FindNewest(plan_->root, &newest));
+  return newest;
+}
+
+Status FileCommitter::FindNewest(const std::string& folder, Epoch* newest) {
+  const std::string prefix = plan_->final_prefix();
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, plan_->format.files->List(folder));
+  for (const FileInfo& entry : entries) {
+    if (entry.is_directory) {
+      RETURN_IF_ERROR(FindNewest(entry.path, newest));
+      continue;
+    }
+    const std::string name = entry.path.substr(entry.path.find_last_of('/') + 1);
+    if (!name.starts_with(prefix)) continue;
+    Epoch epoch;
+    const char* end = name.data() + name.size();
+    const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, epoch.generation);
+    if (error != std::errc() || rest == end || *rest != '-') continue;
+    if (std::from_chars(rest + 1, end, epoch.number).ec == std::errc()) *newest = std::max(*newest, epoch);
+  }
+  return Status();
 }
 
 Status FileCommitter::RemoveLeftovers() { return RemoveBelow(plan_->root); }

@@ -16,8 +16,8 @@ class FileCommitter : public SinkCommitter {
   explicit FileCommitter(const FileSinkPlan* plan)
       : plan_(plan), ledger_(plan->format.files, plan->ledger_path()) {}
 
-  // The ledger is not asked: it may be removed, and a folder cannot tell.
-  Result<Epoch> LastCommitted() override { return Epoch(); }
+  // As the ledger has it or the files that stand in the folder, for either may be gone.
+  Result<Epoch> LastCommitted() override;
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
   // Hidden files of this sink's earlier generations.
   Status RemoveLeftovers() override;
@@ -26,6 +26,7 @@ class FileCommitter : public SinkCommitter {
   // Gives one file its name, or finds that it has it.
   CommitResult Name(const CommittedFile& file);
   Status RemoveBelow(const std::string& folder);
+  Status FindNewest(const std::string& folder, Epoch* newest);
 
   const FileSinkPlan* plan_;
   CommitLedger ledger_;

@@ -29,6 +29,7 @@ struct FileSinkPlan {
   bool ephemeral = false;  // what this very generation did not commit is a leftover, too
 
   std::string hidden_prefix() const { return ".caudal-" + sink + "-"; }
+  std::string final_prefix() const { return "part-" + sink + "-"; }
   std::string ledger_path() const { return root + "/.caudal-" + sink + ".committed"; }
   // `folder`: of the partition, relative.
   std::string HiddenPath(const std::string& folder, int task, int64_t number) const;
