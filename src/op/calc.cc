@@ -18,6 +18,7 @@ Calc::Calc(CalcNode node, const Schema& input, const Schema& output) : node_(std
 Status Calc::Open(const OperatorContext& context) {
   evaluator_ = Evaluator(context.evaluator);
   env_ = context.env;
+  fates_ = context.fates;
   for (const CalcNode::Filter& filter : node_.filters) {
     filtered_.push_back(context.fates->Get(Fate::kFiltered, filter.name));
   }
@@ -50,10 +51,16 @@ void Calc::RejectErrors(const Chunk& chunk, const RowErrors& errors, Output& out
   std::vector<std::string> messages, places;
   for (size_t i = 0; i < errors.size(); ++i) {
     const RowErrors::Entry& entry = errors.entries()[i];
+    if (!IsAdd(chunk.kind(entry.row))) {
+      // The row that it takes away was rejected when it came.
+      ++*fates_->Get(Fate::kFiltered, "rejected before");
+      continue;
+    }
     rows.push_back(static_cast<uint16_t>(entry.row));
     messages.push_back(blamed_[i] + ": " + entry.message);
     places.push_back(entry.position.known() ? entry.position.ToString() : "");
   }
+  if (rows.empty()) return;
   out.Reject(chunk.WithSelection(MakeSelection(std::move(rows))),
              {Fate::kDead, "expression", std::move(messages), std::move(places)});
 }

@@ -1,7 +1,8 @@
 // Calc: WHERE and SELECT. Filters in order, each counted under its name for the rows that it stops first;
 // then the projections over what is left.
 //
-// A row whose expression fails is rejected as dead{expression}. Holds nothing. Hidden columns of the output
+// A row whose expression fails is rejected as dead{expression}; one that would take away such a row is
+// filtered{rejected before}. Holds nothing. Hidden columns of the output
 // that have no projection are passed through by name. Row kinds stay as they are.
 #pragma once
 
@@ -32,6 +33,7 @@ class Calc : public Operator {
   CalcNode node_;
   Evaluator evaluator_;
   Env* env_ = nullptr;
+  FateCounters* fates_ = nullptr;
   std::vector<int64_t*> filtered_;  // one a filter
   std::vector<uint16_t> kept_;
   std::vector<uint16_t> passed_;

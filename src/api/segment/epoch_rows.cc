@@ -30,7 +30,10 @@ void EpochRows::Add(const Chunk& chunk) {
     const std::string_view key = key_.empty() ? std::string_view() : keys_.key(i);
     Row* row = Find(key, key_.empty() ? 0 : keys_.hash(i));
     (IsAdd(kind) ? row->added : row->removed) += 1;
-    if (kind == RowKind::kUpdateBefore && row->key_size + row->cells_size > 0) continue;
+    if (kind == RowKind::kUpdateBefore && i + 1 < selected.count && !key_.empty() &&
+        chunk.kind(selected[i + 1]) == RowKind::kUpdateAfter && keys_.key(i + 1) == key) {
+      continue;
+    }
     row->is_delete = !IsAdd(kind);
     cells_.clear();
     for (const CellEncoder& cell : row->is_delete ? key_cells : cells) cell.Append(at, &cells_);

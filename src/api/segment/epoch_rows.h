@@ -20,7 +20,7 @@ class EpochRows {
  public:
   explicit EpochRows(std::vector<int> key) : key_(std::move(key)) {}
 
-  // Copies the chunk's selected rows. -U is the courtesy before a +U and changes nothing by itself.
+  // Copies the chunk's selected rows. A -U deletes: its +U may have another key, or have been rejected.
   void Add(const Chunk& chunk);
 
   // One row as the segment holds it: what to do and how many input rows it stands for.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "expr/aggregate_function.h"
 #include "sql/physical/upsert_keys.h"
@@ -69,8 +70,8 @@ bool OnlyRises(const std::vector<PlanNode>& nodes, const PlanNode& node, const T
 
 class ChangelogInference {
  public:
-  ChangelogInference(const Draft& draft, const Catalog& catalog, bool batch, const FailAt& fail)
-      : draft_(draft), catalog_(catalog), batch_(batch), fail_(fail) {}
+  ChangelogInference(const Draft& draft, const Catalog& catalog, bool batch, bool rejects, const FailAt& fail)
+      : draft_(draft), catalog_(catalog), batch_(batch), rejects_(rejects), fail_(fail) {}
 
   Result<Draft> Run() {
     RETURN_IF_ERROR(InferAll());
@@ -213,8 +214,9 @@ class ChangelogInference {
       demand = true;
     }
     if (const CalcNode* calc = node.as<CalcNode>()) {
-      // The new row may fail the filter that the old one passed: only the old row can take that one away.
-      demand = demand || !calc->filters.empty();
+      // The new row may fail the filter that the old one passed, or be rejected: only the old row can take
+      // that one away.
+      demand = demand || !calc->filters.empty() || MayReject(*calc);
     } else if (node.as<AggregateNode>() || node.as<TopNNode>() || node.as<MaterializeNode>()) {
       demand = true;
     }
@@ -222,6 +224,12 @@ class ChangelogInference {
       if (demand) wants_before_[static_cast<size_t>(input.node)] = true;
     }
     return Status();
+  }
+
+  bool MayReject(const CalcNode& calc) const {
+    return rejects_ && std::ranges::any_of(calc.projections, [](const Expr& projection) {
+             return projection.kind == Expr::Kind::kCall;
+           });
   }
 
   bool IsRoot(size_t index) const {
@@ -244,7 +252,16 @@ class ChangelogInference {
               ? "a table with a PRIMARY KEY, whose connector takes updates, can take them"
               : "choose a connector that takes updates");
     }
-    return accepts->contains(kUpdateBefore);
+    return accepts->contains(kUpdateBefore) || MovesKeys(sink, Input(node));
+  }
+
+  // Whether an update may give a row another key of the sink, whose row of before must then be deleted.
+  static bool MovesKeys(const SinkNode& sink, const PlanNode& input) {
+    if (sink.key.empty() || input.kinds.insert_only()) return false;
+    const std::set<int> wanted(sink.key.begin(), sink.key.end());
+    return std::ranges::none_of(input.upsert_keys, [&](const std::vector<int>& key) {
+      return std::set<int>(key.begin(), key.end()) == wanted;
+    });
   }
 
   // The node that first made the changes.
@@ -275,6 +292,7 @@ class ChangelogInference {
   Draft draft_;
   const Catalog& catalog_;
   const bool batch_;
+  const bool rejects_;
   const FailAt& fail_;
   std::vector<bool> wants_before_;
 };
@@ -298,8 +316,9 @@ bool IsProcessingTime(const std::vector<PlanNode>& nodes, const PlanNode& node, 
   return passes && column < input.schema.size() && IsProcessingTime(nodes, input, column);
 }
 
-Result<Draft> InferChangelog(const Draft& draft, const Catalog& catalog, bool batch, const FailAt& fail) {
-  return ChangelogInference(draft, catalog, batch, fail).Run();
+Result<Draft> InferChangelog(const Draft& draft, const Catalog& catalog, bool batch, bool rejects,
+                             const FailAt& fail) {
+  return ChangelogInference(draft, catalog, batch, rejects, fail).Run();
 }
 
 }  // namespace caudal::sql
