@@ -78,7 +78,8 @@ Result<std::vector<ColumnPtr>> FileColumns::Assemble(std::vector<ColumnPtr> cont
         columns.push_back(content[static_cast<size_t>(source.content)]);
         break;
       case From::kPartition: {
-        ASSIGN_OR_RETURN(columns.emplace_back(), PartitionColumn(source, rows));
+        ASSIGN_OR_RETURN(const Value value, Partition(source, *rows.file));
+        columns.push_back(ConstantColumn(source.type, value, rows.count));
         break;
       }
       case From::kMetadata:
@@ -104,17 +105,22 @@ std::vector<ColumnPtr> FileColumns::Empty() const {
   return columns;
 }
 
-Result<ColumnPtr> FileColumns::PartitionColumn(const Source& source, const Rows& rows) const {
-  for (const auto& [name, text] : ParsePartitionPath(rows.file->name)) {
+Status FileColumns::Check(const ListedFile& file) const {
+  for (const Source& source : sources_) {
+    if (source.from == From::kPartition) RETURN_IF_ERROR(Partition(source, file).status());
+  }
+  return Status();
+}
+
+Result<Value> FileColumns::Partition(const Source& source, const ListedFile& file) const {
+  for (const auto& [name, text] : ParsePartitionPath(file.name)) {
     if (name != source.key) continue;
     Result<Value> value = PartitionValue(text, source.type, null_partition_);
-    if (!value.ok()) {
-      return std::move(value).status().At(
-          fmt::format("partition column '{}' of file '{}'", source.key, rows.file->info.path));
-    }
-    return ConstantColumn(source.type, *value, rows.count);
+    if (value.ok()) return value;
+    return std::move(value).status().At(
+        fmt::format("partition column '{}' of file '{}'", source.key, file.info.path));
   }
-  return Status::Data(fmt::format("file '{}' is in no folder '{}=…'", rows.file->info.path, source.key))
+  return Status::Data(fmt::format("file '{}' is in no folder '{}=…'", file.info.path, source.key))
       .Hint("the table is PARTITIONED BY this column, so its files are expected in such folders");
 }
 

@@ -36,7 +36,9 @@ class FileColumns {
     int64_t first_row = 0;
     const std::vector<BufferPtr>* pins = nullptr;
   };
-  // Data error if a folder's name is no value of its column.
+  // Data error if the file is in no folder that has a value for each partition column.
+  Status Check(const ListedFile& file) const;
+  // The same error.
   Result<std::vector<ColumnPtr>> Assemble(std::vector<ColumnPtr> content, const Rows& rows) const;
   // The same columns without rows.
   std::vector<ColumnPtr> Empty() const;
@@ -50,7 +52,7 @@ class FileColumns {
     Type type;
   };
 
-  Result<ColumnPtr> PartitionColumn(const Source& source, const Rows& rows) const;
+  Result<Value> Partition(const Source& source, const ListedFile& file) const;
   ColumnPtr MetadataColumn(const Source& source, const Rows& rows) const;
   static ColumnPtr OffsetColumn(const Type& type, const Rows& rows);
   static ColumnPtr RawColumn(const Type& type, const Rows& rows);

@@ -4,19 +4,22 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/durable_name.h"
+
 namespace caudal {
 namespace {
 
-constexpr int kVersion = 2;  // 1 had no "version", "size", "modified" and "read"
+constexpr int kVersion = 3;  // 1 had no "version", "size", "modified" and "read"; 2 names as they are
 
-std::vector<FileVersion> VersionsFrom(const nlohmann::json& list) {
+template <typename Name>
+std::vector<FileVersion> VersionsFrom(const nlohmann::json& list, Name name) {
   std::vector<FileVersion> versions;
   for (const nlohmann::json& entry : list) {
     if (!entry.is_array() || entry.size() != 3 || !entry[0].is_string() || !entry[1].is_number_integer() ||
         !entry[2].is_number_integer()) {
       continue;
     }
-    versions.push_back({entry[0].get<std::string>(), entry[1].get<int64_t>(), entry[2].get<int64_t>()});
+    versions.push_back({name(entry[0]), entry[1].get<int64_t>(), entry[2].get<int64_t>()});
   }
   return versions;
 }
@@ -35,12 +38,16 @@ void FilePosition::Remember(FileVersion version) {
 
 std::string FilePosition::ToJson() const {
   nlohmann::json versions = nlohmann::json::array();
-  for (const FileVersion& file : read) versions.push_back({file.name, file.size, file.modified_micros});
-  // Identities are 64 bits wide, more than a JSON number is safe for elsewhere; a name need not be UTF-8.
+  for (const FileVersion& file : read)
+    versions.push_back({ToDurableName(file.name), file.size, file.modified_micros});
+  nlohmann::json young = nlohmann::json::array();
+  for (const std::string& name : recent) young.push_back(ToDurableName(name));
+  // Identities are 64 bits wide, more than a JSON number is safe for elsewhere.
   nlohmann::json json = {{"version", kVersion},
-                         {"root", root},
+                         {"root", ToDurableName(root)},
+                         {"folder", ToDurableName(folder)},
                          {"splits", splits},
-                         {"file", file},
+                         {"file", ToDurableName(file)},
                          {"offset", offset},
                          {"done", done},
                          {"identity", std::to_string(identity)},
@@ -48,9 +55,9 @@ std::string FilePosition::ToJson() const {
                          {"size", size},
                          {"modified", modified_micros},
                          {"read", std::move(versions)},
-                         {"recent", recent}};
+                         {"recent", std::move(young)}};
   if (passed.known()) json["passed"] = {passed.count, std::to_string(passed.sum)};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json.dump();
 }
 
 Result<FilePosition> FilePosition::Parse(std::string_view text) {
@@ -62,25 +69,29 @@ Result<FilePosition> FilePosition::Parse(std::string_view text) {
       !is("offset", number) || !is("identity", string) || !is("listed", number)) {
     return Status::User(fmt::format("'{}' is not the position of a folder", text));
   }
-  if (const nlohmann::json version = json.value("version", nlohmann::json(1));
-      !version.is_number_integer() || version > kVersion) {
+  const nlohmann::json version = json.value("version", nlohmann::json(1));
+  if (!version.is_number_integer() || version > kVersion) {
     return Status::User(fmt::format("the position of folder {} is of version {}, newer than {}",
                                     json["root"].dump(), version.dump(), kVersion))
         .Hint("use the caudal that wrote it");
   }
+  const auto name = [&](const nlohmann::json& value) {
+    return version < 3 ? value.get<std::string>() : FromDurableName(value.get<std::string>());
+  };
   FilePosition position;
-  position.root = json["root"].get<std::string>();
+  position.root = name(json["root"]);
+  if (is("folder", string)) position.folder = name(json["folder"]);
   position.splits = json["splits"].get<int>();
-  position.file = json["file"].get<std::string>();
+  position.file = name(json["file"]);
   position.offset = json["offset"].get<int64_t>();
   position.done = json.value("done", nlohmann::json(false)) == true;
   position.identity = std::strtoull(json["identity"].get<std::string>().c_str(), nullptr, 10);
   position.listed_micros = json["listed"].get<int64_t>();
   if (is("size", number)) position.size = json["size"].get<int64_t>();
   if (is("modified", number)) position.modified_micros = json["modified"].get<int64_t>();
-  position.read = VersionsFrom(json.value("read", nlohmann::json::array()));
-  for (const nlohmann::json& name : json.value("recent", nlohmann::json::array())) {
-    if (name.is_string()) position.recent.push_back(name.get<std::string>());
+  position.read = VersionsFrom(json.value("read", nlohmann::json::array()), name);
+  for (const nlohmann::json& young : json.value("recent", nlohmann::json::array())) {
+    if (young.is_string()) position.recent.push_back(name(young));
   }
   const nlohmann::json passed = json.value("passed", nlohmann::json());
   if (passed.is_array() && passed.size() == 2 && passed[0].is_number_integer() && passed[1].is_string()) {

@@ -26,7 +26,8 @@ struct FilePosition {
   // Files that are remembered after they are read: more would make the manifest long.
   static constexpr size_t kRemembered = 64;
 
-  std::string root;               // the table's folder: the origin
+  std::string root;               // the table's folder as the table names it
+  std::string folder;             // the same, absolute: the origin; empty: from before there was this
   int splits = 1;                 // what names were spread over
   std::string file;               // empty: nothing is read yet
   int64_t offset = 0;             // bytes, or rows of a Parquet file, that are done with

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "connect/filesystem/file_split_reader.h"
 #include "format/format.h"
 
@@ -70,19 +72,24 @@ std::unique_ptr<SplitEnumerator> FileSource::MakeEnumerator() {
 }
 
 Result<std::unique_ptr<SplitReader>> FileSource::Open(const Split& split, const Position& position) {
+  const std::string folder = std::filesystem::absolute(options_.path).lexically_normal().string();
   FilePosition start;
-  start.root = options_.path;
   start.splits = options_.splits;
   if (!position.empty()) {
     ASSIGN_OR_RETURN(start, FilePosition::Parse(position));
-    if (start.root != options_.path || start.splits != options_.splits) {
+    const bool absolute = !start.folder.empty();
+    if ((absolute ? start.folder != folder : start.root != options_.path) ||
+        start.splits != options_.splits) {
       return Status::User(
                  fmt::format("the checkpoint's position is in folder '{}' with {} splits, the table reads "
                              "'{}' with {}",
-                             start.root, start.splits, options_.path, options_.splits))
+                             absolute ? start.folder : start.root, start.splits,
+                             absolute ? folder : options_.path, options_.splits))
           .Hint("set the table's options back, or start with a new checkpoint");
     }
   }
+  start.root = options_.path;
+  start.folder = folder;
   FileReaderOptions reading;
   reading.files = files_;
   reading.env = env_;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "connect/filesystem/file_position.h"
 #include "connect/filesystem/filesystem_connector.h"
 #include "connect/filesystem/partition_path.h"
 #include "data/value.h"
@@ -462,6 +463,61 @@ TEST_F(FilesystemSourceTest, RowsKnowWhereTheyWereReadAndThePositionHowManyRecor
   auto resumed = std::move(source->Open({"0", 0}, after_a)).value();
   EXPECT_EQ(ReadOn(resumed.get()).rows.size(), 2u);
   EXPECT_EQ(resumed->records_passed(), 3);
+}
+
+TEST_F(FilesystemSourceTest, AFileInNoPartitionIsRejectedAsOneRecord) {
+  table_.columns = {Physical("a", Type(TypeId::kInt)), Physical("d", Type(TypeId::kInt))};
+  table_.partition_keys = {1};
+  Put("d=1/f", "{\"a\":1}\n");
+  Put("d=x/f", "{\"a\":2}\n{\"a\":3}\n");
+  Put("stray", "{\"a\":4}\n");
+  Put("stray2/f", "{\"a\":5}\n");
+  auto source = MakeSource();
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  const Read read = ReadOn(reader.get());
+  EXPECT_TRUE(read.status.ok()) << read.status.ToString();
+  EXPECT_THAT(First(read), ElementsAre(1));
+  ASSERT_EQ(read.rejected.size(), 3u);
+  for (const RejectedRecord& record : read.rejected) EXPECT_EQ(record.error_class, "stray-file");
+  EXPECT_THAT(read.rejected[0].message, HasSubstr("the folder's value 'x' is not a INT"));
+  EXPECT_THAT(read.rejected[2].message, HasSubstr("/in/stray2/f' is in no folder 'd=…'"));
+}
+
+// A position whose text lost a byte did not know its own file again.
+TEST_F(FilesystemSourceTest, APositionKeepsNamesThatAreNoText) {
+  Put("f\xff%.json", "{\"a\":1}\n");
+  table_.options["source.monitor-interval"] = "2 ms";
+  auto source = MakeSource();
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  EXPECT_THAT(First(ReadOn(reader.get(), 1)), ElementsAre(1));
+  const Position position = reader->position();
+  EXPECT_EQ(FilePosition::Parse(position)->file, "f\xff%.json");
+  reader = std::move(source->Open({"0", 0}, position)).value();
+  Put("g", "{\"a\":2}\n");
+  EXPECT_THAT(First(ReadOn(reader.get(), 1)), ElementsAre(2));
+  // Positions of before have names as they were.
+  EXPECT_EQ(FilePosition::Parse(R"({"version":2,"root":"r","splits":1,"file":"a%41","offset":0,)"
+                                R"("identity":"0","listed":0})")
+                ->file,
+            "a%41");
+}
+
+TEST_F(FilesystemSourceTest, ARelativePathIsAnotherFolderElsewhere) {
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::create_directories(folder_ + "/b/in");
+  Put("f", "{\"a\":1}\n");
+  table_.options["path"] = "in";
+  std::filesystem::current_path(folder_);
+  auto source = MakeSource();
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  EXPECT_THAT(First(ReadOn(reader.get())), ElementsAre(1));
+  const Position position = reader->position();
+  EXPECT_TRUE(source->Open({"0", 0}, position).ok());
+  std::filesystem::current_path(folder_ + "/b");
+  EXPECT_THAT(MakeSource()->Open({"0", 0}, position).status().message(),
+              HasSubstr("position is in folder '" + folder_ + "/in' with 1 splits, the table reads '" +
+                        folder_ + "/b/in'"));
+  std::filesystem::current_path(here);
 }
 
 TEST_F(FilesystemSourceTest, WhatIsWrongIsSaidBeforeAnythingRuns) {

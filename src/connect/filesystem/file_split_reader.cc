@@ -55,6 +55,12 @@ Result<Poll> FileSplitReader::Next() {
       poll->emplace<SourceRows>(ReportNews());
       return poll;
     }
+    if (next_ == 0 && !(block_->records.empty() && block_->chunks.empty())) {
+      if (const Status stray = columns_->Check(block_->file); !stray.ok()) {
+        poll->emplace<SourceRows>(PassOver(stray));
+        return poll;
+      }
+    }
     if (next_ < block_->records.size()) {
       ASSIGN_OR_RETURN(SourceRows rows, DecodeRecords());
       poll->emplace<SourceRows>(std::move(rows));
@@ -105,6 +111,25 @@ SourceRows FileSplitReader::ReportNews() {
     passed_ += rejected.records;
   }
   NoteListing();
+  block_.reset();
+  return rows;
+}
+
+// Once for the whole file, with its first block.
+SourceRows FileSplitReader::PassOver(const Status& why) {
+  SourceRows rows;
+  rows.chunk = Chunk(columns_->Empty(), 0);
+  const bool first = block_->records.empty() ? block_->first_row == 0 : block_->records[0].offset == 0;
+  if (first) {
+    RejectedRecord& stray = rows.rejected.emplace_back();
+    stray.raw = block_->file.name;
+    stray.file = block_->file.info.path;
+    stray.error_class = "stray-file";
+    stray.message = why.message();
+    for (const std::string& frame : why.frames()) stray.message = frame + ": " + stray.message;
+    ++passed_;
+  }
+  MoveTo(block_->end_offset, block_->end_of_file);
   block_.reset();
   return rows;
 }

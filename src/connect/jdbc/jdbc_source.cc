@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/durable_name.h"
 #include "connect/jdbc/database_cell.h"
 #include "data/column_builder.h"
 
@@ -69,17 +70,23 @@ struct JdbcPosition {
   int64_t rows = 0;
 };
 
-Result<JdbcPosition> ParsePosition(const Position& text, const std::string& origin) {
+Result<JdbcPosition> ParsePosition(const Position& text, const std::string& origin, const std::string& file) {
   JdbcPosition position;
   if (text.empty()) return position;
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("origin") || !json["origin"].is_string()) {
     return Status::Data(fmt::format("'{}' is no position of connector 'jdbc'", text));
   }
-  if (json["origin"] != origin) {
+  if (json["origin"] != ToDurableName(origin) && json["origin"] != origin) {
     return Status::User(fmt::format("the checkpoint was made of '{}', not of '{}'",
                                     json["origin"].get<std::string>(), origin))
         .Hint("start with another state folder, or read the same table as before");
+  }
+  // One relative path is another database in another folder.
+  if (json.contains("file") && json["file"] != ToDurableName(file)) {
+    return Status::User(fmt::format("the checkpoint was made of '{}', not of '{}'",
+                                    json["file"].is_string() ? json["file"].get<std::string>() : "", file))
+        .Hint("start in the folder where it was made, or with another state folder");
   }
   position.after = json.value("after", position.after);
   position.rows = json.value("rows", position.rows);
@@ -88,7 +95,7 @@ Result<JdbcPosition> ParsePosition(const Position& text, const std::string& orig
 
 class JdbcReader : public SplitReader {
  public:
-  JdbcReader(OpenTable table, JdbcPosition position, Schema schema, std::string origin)
+  JdbcReader(OpenTable table, JdbcPosition position, Schema schema, Json origin)
       : database_(std::move(table.database)),
         rows_(std::move(*table.rows)),
         by_rowid_(table.by_rowid),
@@ -124,8 +131,9 @@ class JdbcReader : public SplitReader {
   }
 
   Position position() const override {
-    return by_rowid_ ? Json{{"origin", origin_}, {"after", position_.after}}.dump()
-                     : Json{{"origin", origin_}, {"rows", position_.rows}}.dump();
+    Json json = origin_;
+    json[by_rowid_ ? "after" : "rows"] = by_rowid_ ? position_.after : position_.rows;
+    return json.dump();
   }
   int64_t records_passed() const override { return position_.rows - first_; }
 
@@ -169,7 +177,7 @@ class JdbcReader : public SplitReader {
   JdbcPosition position_;
   int64_t first_;  // position_.rows when it was opened
   Schema schema_;
-  std::string origin_;
+  Json origin_;  // as positions begin
   bool ended_ = false;
 };
 
@@ -180,10 +188,11 @@ std::unique_ptr<SplitEnumerator> JdbcSource::MakeEnumerator() {
 }
 
 Result<std::unique_ptr<SplitReader>> JdbcSource::Open(const Split&, const Position& position) {
-  ASSIGN_OR_RETURN(const JdbcPosition from, ParsePosition(position, target_.origin()));
+  ASSIGN_OR_RETURN(const JdbcPosition from, ParsePosition(position, target_.origin(), target_.file()));
   ASSIGN_OR_RETURN(OpenTable table, OpenTable::Of(target_, names_));
-  return std::unique_ptr<SplitReader>(
-      std::make_unique<JdbcReader>(std::move(table), from, request_.schema, target_.origin()));
+  return std::unique_ptr<SplitReader>(std::make_unique<JdbcReader>(
+      std::move(table), from, request_.schema,
+      Json{{"origin", ToDurableName(target_.origin())}, {"file", ToDurableName(target_.file())}}));
 }
 
 }  // namespace caudal

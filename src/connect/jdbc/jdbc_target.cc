@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace caudal {
 namespace {
@@ -69,6 +70,8 @@ std::string JdbcTarget::frame() const {
 std::string JdbcTarget::ColumnDefinition(const Field& field) {
   return fmt::format("{} {}", QuoteSqliteName(field.name), SqliteColumnType(field.type));
 }
+
+std::string JdbcTarget::file() const { return std::filesystem::absolute(path).lexically_normal().string(); }
 
 std::string JdbcTarget::CreateStatement() const {
   std::string sql = fmt::format("CREATE TABLE IF NOT EXISTS {} (", QuoteSqliteName(table));

@@ -27,6 +27,7 @@ struct JdbcTarget {
   std::string origin() const { return "jdbc:sqlite:" + path + "#" + table; }
   // For errors: "table 'f' of 'features.db', sink 'features'".
   std::string frame() const;
+  std::string file() const;  // `path`, absolute
   // CREATE TABLE IF NOT EXISTS …: decimals and times as exact text.
   std::string CreateStatement() const;
   // "name" TEXT: of a column without NOT NULL.

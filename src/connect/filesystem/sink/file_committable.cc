@@ -4,15 +4,24 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/durable_name.h"
+
 namespace caudal {
+namespace {
+
+constexpr int kVersion = 2;  // 1 had no "version", and paths as they are
+
+}  // namespace
 
 std::string FilesToJson(const std::vector<CommittedFile>& files) {
   nlohmann::json list = nlohmann::json::array();
   for (const CommittedFile& file : files) {
-    list.push_back(
-        {{"from", file.hidden_path}, {"to", file.final_path}, {"rows", file.rows}, {"bytes", file.bytes}});
+    list.push_back({{"from", ToDurableName(file.hidden_path)},
+                    {"to", ToDurableName(file.final_path)},
+                    {"rows", file.rows},
+                    {"bytes", file.bytes}});
   }
-  return nlohmann::json{{"files", list}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json{{"version", kVersion}, {"files", list}}.dump();
 }
 
 Result<std::vector<CommittedFile>> FilesFromJson(std::string_view text) {
@@ -21,14 +30,19 @@ Result<std::vector<CommittedFile>> FilesFromJson(std::string_view text) {
   };
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("files") || !json["files"].is_array()) return damaged();
+  const nlohmann::json version = json.value("version", nlohmann::json(1));
+  if (!version.is_number_integer() || version > kVersion) return damaged();
+  const auto path = [&](const nlohmann::json& text) {
+    return version == 1 ? text.get<std::string>() : FromDurableName(text.get<std::string>());
+  };
   std::vector<CommittedFile> files;
   for (const nlohmann::json& entry : json["files"]) {
     if (!entry.is_object() || !entry.contains("from") || !entry.contains("to") ||
         !entry["from"].is_string() || !entry["to"].is_string()) {
       return damaged();
     }
-    files.push_back({entry["from"].get<std::string>(), entry["to"].get<std::string>(),
-                     entry.value("rows", int64_t{0}), entry.value("bytes", int64_t{0})});
+    files.push_back({path(entry["from"]), path(entry["to"]), entry.value("rows", int64_t{0}),
+                     entry.value("bytes", int64_t{0})});
   }
   return files;
 }
