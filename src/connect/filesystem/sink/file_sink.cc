@@ -82,6 +82,12 @@ Result<std::unique_ptr<SinkWriter>> FileSink::MakeWriter(int task) {
 }
 
 Result<std::unique_ptr<SinkCommitter>> FileSink::MakeCommitter() {
+  // A folder that can never be is told before any row is read; what may pass, a full disk, is waited for.
+  const Status made = plan_.format.files->MakeDirectories(plan_.root);
+  if (!made.ok() &&
+      !(made.domain() == Domain::kExternal && made.retry() == Retry::kBackoff && !plan_.ephemeral)) {
+    return made;
+  }
   return std::unique_ptr<SinkCommitter>(new FileCommitter(&plan_));
 }
 

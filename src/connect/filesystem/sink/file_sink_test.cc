@@ -266,6 +266,67 @@ TEST_F(FilesystemSinkTest, FinishedFilesMayBeMovedAwayOnceTheirCommitIsNoted) {
   EXPECT_EQ(commit(2, {1, 1}).outcome, CommitOutcome::kLost);
 }
 
+class KeptRejects : public SinkRejects {
+ public:
+  void Reject(const Chunk&, RowSet rows, std::string message) override {
+    count += rows.count;
+    last = std::move(message);
+  }
+  int count = 0;
+  std::string last;
+};
+
+TEST_F(FilesystemSinkTest, APartitionWithoutAPossibleFolderIsRejectedAndBytesAreKept) {
+  table_.columns[0].type = Type::String();
+  const std::string odd = "A\xff%41\n";
+  ColumnBuilder hour(Type::String()), a(Type(TypeId::kBigInt)), s(Type::String());
+  for (const std::string& text : {std::string(300, 'x'), odd, std::string(90, '"')}) {
+    hour.AppendString(text);
+    a.Append<int64_t>(1);
+    s.AppendString("");
+  }
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  KeptRejects rejects;
+  ASSERT_TRUE(writer->Write(Chunk({hour.Finish(), a.Finish(), s.Finish()}, 3), rejects).ok());
+  EXPECT_EQ(rejects.count, 2);
+  EXPECT_THAT(rejects.last, HasSubstr("has 275 bytes, more than 255"));
+  auto committable = (*writer->Seal({1, 1}))->Prepare();
+  ASSERT_TRUE(committable.ok()) << committable.status().ToString();
+  EXPECT_TRUE(std::ranges::all_of(committable->payload, [](char c) { return c > 0; }));
+  auto committer = std::move(sink->MakeCommitter()).value();
+  const CommitResult result = committer->Commit({1, 1}, std::span(&*committable, 1));
+  EXPECT_EQ(result.outcome, CommitOutcome::kCommitted) << result.status.ToString();
+  EXPECT_EQ(Files().size(), 1u);
+}
+
+TEST_F(FilesystemSinkTest, AFolderThatCannotBeIsSaidBeforeARowIsRead) {
+  table_.options["path"] = "/proc/nope/out";
+  EXPECT_THAT(MakeSink()->MakeCommitter().status().message(),
+              HasSubstr("cannot make the folder '/proc/nope"));
+}
+
+// A checkpoint of before would write the newest epoch twice.
+TEST_F(FilesystemSinkTest, TheFolderTellsWhatIsCommitted) {
+  auto sink = MakeSink(4);
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  for (const int64_t number : {9, 10}) {
+    ASSERT_TRUE(writer->Write(Rows(number, 5, 2), rejects_).ok());
+    auto committable = (*writer->Seal({4, number}))->Prepare();
+    ASSERT_TRUE(committable.ok());
+    auto named = std::move(sink->MakeCommitter()).value();
+    EXPECT_EQ(*named->LastCommitted(), (number == 9 ? Epoch() : Epoch{4, 9}));
+    EXPECT_EQ(named->Commit({4, number}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+  }
+  EXPECT_EQ(*sink->MakeCommitter().value()->LastCommitted(), (Epoch{4, 10}));
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ + "/out")) {
+    if (entry.is_regular_file()) std::filesystem::remove(entry.path());  // the ledger
+  }
+  EXPECT_EQ(*sink->MakeCommitter().value()->LastCommitted(), (Epoch{4, 10}));
+  auto other = MakeSink(5, "t/sink/2");
+  EXPECT_EQ(*other->MakeCommitter().value()->LastCommitted(), Epoch());
+}
+
 TEST_F(FilesystemSinkTest, ACommitThatFailsInTheMiddleIsFinishedByTheNext) {
   auto sink = MakeSink();
   auto writer = std::move(sink->MakeWriter(0)).value();

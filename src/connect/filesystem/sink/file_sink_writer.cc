@@ -53,7 +53,7 @@ class FileSealedEpoch : public SealedEpoch {
  private:
   std::string FinalPath(const FinishedFile& file) const {
     const std::string_view extension = plan_->format.options.format == "parquet" ? "parquet" : "json";
-    return fmt::format("{}/{}part-{}-{}-{}-{}-{}.{}", plan_->root, file.folder, plan_->sink,
+    return fmt::format("{}/{}{}{}-{}-{}-{}.{}", plan_->root, file.folder, plan_->final_prefix(),
                        epoch_.generation, epoch_.number, task_, file.number, extension);
   }
 
@@ -123,13 +123,37 @@ Status FileSinkWriter::Append(OpenFile* open, const std::vector<ColumnPtr>& cont
   return Retire(share.path);
 }
 
-Status FileSinkWriter::Write(const Chunk& chunk, SinkRejects&) {
+// Empty if the partition's folder can have its name.
+std::string FileSinkWriter::WhyNoFolder(const std::string& folder) const {
+  constexpr size_t kLongestName = 255;
+  constexpr size_t kLongestPath = 4095 - 128;  // the file has a name, too
+  if (plan_->root.size() + folder.size() > kLongestPath) {
+    return fmt::format("the path of partition folder '{}…' has {} bytes, more than {}", folder.substr(0, 64),
+                       plan_->root.size() + folder.size(), kLongestPath);
+  }
+  if (folder.size() <= kLongestName) return "";
+  for (size_t begin = 0; begin < folder.size();) {
+    const size_t end = folder.find('/', begin);
+    if (end - begin > kLongestName) {
+      return fmt::format("the name of partition folder '{}…' has {} bytes, more than {}",
+                         folder.substr(begin, 64), end - begin, kLongestName);
+    }
+    begin = end + 1;
+  }
+  return "";
+}
+
+Status FileSinkWriter::Write(const Chunk& chunk, SinkRejects& rejects) {
   std::vector<ColumnPtr> content;
   for (const int column : plan_->content_columns) content.push_back(chunk.column(column));
   ++clock_;
   too_old_nanos_ = plan_->env->SteadyNanos() - plan_->format.options.rolling_millis * 1'000'000;
   std::vector<const PartitionRouter::Share*> waiting;
   for (const PartitionRouter::Share& share : router_.Split(chunk)) {
+    if (std::string why = WhyNoFolder(share.path); !why.empty()) {
+      rejects.Reject(chunk, share.row_set(), std::move(why));
+      continue;
+    }
     ASSIGN_OR_RETURN(OpenFile * open, FileFor(share.path));
     if (open == nullptr) {
       waiting.push_back(&share);

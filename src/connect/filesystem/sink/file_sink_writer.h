@@ -38,6 +38,7 @@ class FileSinkWriter : public SinkWriter {
     int64_t opened_nanos = 0;
   };
 
+  std::string WhyNoFolder(const std::string& folder) const;
   // Null: it has none, and no other may be opened.
   Result<OpenFile*> FileFor(const std::string& folder);
   Result<OpenFile*> Open(const std::string& folder);
