@@ -28,8 +28,7 @@ Status MakeStatus(const Json& json) {
 }  // namespace
 
 void ChildReport::Write(const std::string& line) {
-  // Only this process knows the secrets that it has put in.
-  const std::string text = Secrets::Redact(line + "\n");
+  const std::string text = line + "\n";
   // Without a supervisor there is nobody to tell.
   if (write(file_, text.data(), text.size()) < 0) return;
 }
@@ -39,11 +38,14 @@ void ChildReport::Progress() { Write(R"({"progress": true})"); }
 void ChildReport::Ended(const Status& status, bool before_start) {
   Json json = {{"ended", true}, {"before_start", before_start}};
   if (!status.ok()) {
+    // Only this process knows the secrets that it has put in, and as JSON some look different.
+    std::vector<std::string> frames;
+    for (const std::string& frame : status.frames()) frames.push_back(Secrets::Redact(frame));
     json["error"] = {{"domain", DomainName(status.domain())},
                      {"retry", static_cast<int>(status.retry())},
-                     {"message", status.message()},
-                     {"frames", status.frames()},
-                     {"hint", status.hint()}};
+                     {"message", Secrets::Redact(status.message())},
+                     {"frames", std::move(frames)},
+                     {"hint", Secrets::Redact(status.hint())}};
   }
   Write(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
