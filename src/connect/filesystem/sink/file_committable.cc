@@ -9,7 +9,7 @@
 namespace caudal {
 namespace {
 
-constexpr int kVersion = 2;  // 1 had no "version", and paths as they are
+constexpr int kCommittableVersion = 2;  // 1 had no "version", and paths as they are
 
 }  // namespace
 
@@ -21,7 +21,7 @@ std::string FilesToJson(const std::vector<CommittedFile>& files) {
                     {"rows", file.rows},
                     {"bytes", file.bytes}});
   }
-  return nlohmann::json{{"version", kVersion}, {"files", list}}.dump();
+  return nlohmann::json{{"version", kCommittableVersion}, {"files", list}}.dump();
 }
 
 Result<std::vector<CommittedFile>> FilesFromJson(std::string_view text) {
@@ -31,7 +31,7 @@ Result<std::vector<CommittedFile>> FilesFromJson(std::string_view text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("files") || !json["files"].is_array()) return damaged();
   const nlohmann::json version = json.value("version", nlohmann::json(1));
-  if (!version.is_number_integer() || version > kVersion) return damaged();
+  if (!version.is_number_integer() || version > kCommittableVersion) return damaged();
   const auto path = [&](const nlohmann::json& text) {
     return version == 1 ? text.get<std::string>() : FromDurableName(text.get<std::string>());
   };

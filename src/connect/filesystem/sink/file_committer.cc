@@ -57,6 +57,11 @@ CommitResult FileCommitter::Name(const CommittedFile& file) {
                 .Hint(moved ? "give the table its former 'path' back, or begin with a new state folder"
                             : "someone removed it before the commit was noted")};
   }
+  if (!*waiting) {
+    // Whoever renamed it may not have lived to make that durable; a rename that changes nothing does.
+    Status durable = files->Rename(file.final_path, file.final_path);
+    if (!durable.ok()) return unknown(std::move(durable));
+  }
   // The last count: what a reader of the folder finds is what was prepared.
   Result<FileInfo> found = files->Stat(file.final_path);
   if (!found.ok()) return unknown(std::move(found).status());

@@ -12,6 +12,7 @@
 #include "data/column_builder.h"
 #include "data/value.h"
 #include "format/parquet_reader.h"
+#include "fs/local_file_system.h"
 
 namespace caudal {
 namespace {
@@ -54,6 +55,7 @@ class FilesystemSinkTest : public ::testing::Test {
     context.sink = std::move(sink_id);
     context.generation = generation;
     context.env = env_;
+    context.files = files_;
     auto sink = connector_.MakeSink(table_, context);
     EXPECT_TRUE(sink.ok()) << sink.status().ToString();
     return sink.ok() ? std::move(sink).value() : nullptr;
@@ -101,6 +103,7 @@ class FilesystemSinkTest : public ::testing::Test {
   FilesystemConnector connector_;
   NoRejects rejects_;
   Env* env_ = nullptr;
+  FileSystem* files_ = nullptr;
 };
 
 TEST_F(FilesystemSinkTest, FilesAppearWithTheirEpochOnceHoweverOftenItIsCommitted) {
@@ -304,6 +307,32 @@ TEST_F(FilesystemSinkTest, AFolderThatCannotBeIsSaidBeforeARowIsRead) {
   table_.options["path"] = "/proc/nope/out";
   EXPECT_THAT(MakeSink()->MakeCommitter().status().message(),
               HasSubstr("cannot make the folder '/proc/nope"));
+}
+
+// Whose names are durable by Rename alone.
+class ForgetfulFiles : public LocalFileSystem {
+ public:
+  Status Rename(const std::string& from, const std::string& to) override {
+    durable.insert(to);
+    return LocalFileSystem::Rename(from, to);
+  }
+  std::set<std::string> durable;
+};
+
+TEST_F(FilesystemSinkTest, ARepeatedCommitMakesTheNamesDurable) {
+  ForgetfulFiles files;
+  auto sink = MakeSink();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  ASSERT_TRUE(writer->Write(Rows(0, 1, 1), rejects_).ok());
+  auto committable = (*writer->Seal({1, 1}))->Prepare();
+  ASSERT_TRUE(committable.ok());
+  files_ = &files;
+  for (const bool again : {false, true}) {
+    auto other = MakeSink();
+    auto committer = std::move(other->MakeCommitter()).value();
+    EXPECT_EQ(committer->Commit({1, 1}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+    EXPECT_EQ(files.durable.contains(folder_ + "/out/" + Files()[0]), again);
+  }
 }
 
 // A checkpoint of before would write the newest epoch twice.
