@@ -104,12 +104,12 @@ class Targets(CliCase):
     COPY = "INSERT INTO x SELECT id FROM numbers;"
 
     def test_a_database_that_cannot_be_opened_is_refused_before_anything_runs(self):
-        lost = SQLITE.replace("out.db", "no/such/folder/out.db")
-        self.expect(self.sql(IN, lost, self.COPY, code=3), "no/such/folder/out.db")
-        self.expect(self.run_job(IN + lost + self.COPY, "state", code=3), "no/such/folder/out.db")
-        self.expect(self.sql(lost, "SELECT * FROM x;", code=3), "no/such/folder/out.db")
+        lost = SQLITE.replace("out.db", "/proc/nowhere/out.db")
+        self.expect(self.sql(IN, lost, self.COPY, code=3), "/proc/nowhere/out.db")
+        self.expect(self.run_job(IN + lost + self.COPY, "state", code=3), "/proc/nowhere/out.db")
+        self.expect(self.sql(lost, "SELECT * FROM x;", code=3), "/proc/nowhere/out.db")
         self.expect(self.run_job(lost + "CREATE TABLE y (id INT) WITH ('connector' = 'blackhole'); INSERT INTO y SELECT id FROM x;",
-                                 "state", code=3), "no/such/folder/out.db")
+                                 "state", code=3), "/proc/nowhere/out.db")
 
     def test_a_column_that_the_database_lacks_is_refused_before_anything_runs(self):
         self.sql(IN, SQLITE, self.COPY)
