@@ -121,7 +121,7 @@ TEST_F(PlanDiffTest, TablesWithTheSameColumnsAreToldApart) {
   old.query = fmt::format(fmt::runtime(window + " UNION ALL " + window), "e", "f");
   text.query = fmt::format(fmt::runtime(window + " UNION ALL " + window), "f", "e");
   EXPECT_EQ(Diff(old, old), "");
-  EXPECT_EQ(Diff(old, text), "Scan changed, Scan changed, Aggregate changed, Aggregate changed");
+  EXPECT_EQ(Diff(old, text), "Aggregate changed, Aggregate changed");  // scans have their tables' names
   old.query =
       "SELECT id % 2, COUNT(*) FROM (SELECT id FROM e WHERE v > 1 UNION ALL SELECT id FROM f WHERE v > 2) "
       "GROUP BY id % 2";

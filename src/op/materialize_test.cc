@@ -38,10 +38,10 @@ TEST(Materialize, RemovalOfTheSeenRowShowsTheOneBefore) {
   EXPECT_EQ(op->Rows("-D | a | 2"), "+U | a | 1\n");
 }
 
-// Thousands of rows of one key: every row is found at once, and the step ends where the output is full.
+// Thousands of rows of one key: every row is found at once, and a step ends when it has taken its time.
 TEST(Materialize, ALongKeyIsFoldedInSteps) {
   auto op = Make();
-  op->out().full_after = 1;
+  op->env().tick_micros = 300;
   constexpr int kRows = 4000;
   std::string rows, expected;
   for (int i = 0; i < kRows; ++i) {

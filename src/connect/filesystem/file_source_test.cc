@@ -366,8 +366,8 @@ TEST_F(FilesystemSourceTest, OldPositionsAreUnderstoodAndNewerOnesRefused) {
                           "\"identity\":\"0\",\"listed\":1,\"recent\":[]";
   auto source = MakeSource();
   EXPECT_THAT(First(ReadOn(source->Open({"0", 0}, old + "}")->get())), ElementsAre(2));
-  const auto newer = source->Open({"0", 0}, old + ",\"version\":3}");
-  EXPECT_THAT(newer.status().message(), HasSubstr("is of version 3, newer than 2"));
+  const auto newer = source->Open({"0", 0}, old + ",\"version\":4}");
+  EXPECT_THAT(newer.status().message(), HasSubstr("is of version 4, newer than 3"));
 }
 
 TEST_F(FilesystemSourceTest, AFileGoneShorterOrReplacedIsToldApart) {
