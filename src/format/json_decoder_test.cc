@@ -128,6 +128,42 @@ TEST(JsonDecoderTest, BigNumbersLoseNothing) {
               ElementsAre("0: column 'some': '327267367867168100000' is not a BIGINT"));
 }
 
+TEST(JsonDecoderTest, FractionsAndExponentsOfIntegersAreExact) {
+  const Schema schema = Columns({{"n", Type(TypeId::kBigInt)}});
+  const Decoded decoded = Decode(
+      schema, {R"({"n":9007199254740993.0})", R"({"n":1e16})", R"({"n":9223372036854775807.0})",
+               R"({"n":-9223372036854775808.000})", R"({"n":922337203685477580.7E1})", R"({"n":12300e-2})",
+               R"({"n":-0.0})", R"({"n":0e999999999999999999999})", R"({"n":0.0000e-99999999999999999999})"});
+  EXPECT_THAT(decoded.Errors(), ElementsAre());
+  EXPECT_THAT(decoded.Column(0),
+              ElementsAre(Int(9007199254740993), Int(10'000'000'000'000'000), Int(INT64_MAX), Int(INT64_MIN),
+                          Int(INT64_MAX), Int(123), Int(0), Int(0), Int(0)));
+
+  const Decoded wrong =
+      Decode(schema, {R"({"n":9223372036854775808.0})", R"({"n":-9223372036854775809.0})", R"({"n":1e19})",
+                      R"({"n":9007199254740993.5})", R"({"n":1e-1})", R"({"n":1e-99999999999999999999})",
+                      R"({"n":1e99999999999999999999})", R"({"n":12345e-2})",
+                      R"({"n":0.00000000000000000000000000000000000000000000000001})"});
+  EXPECT_EQ(wrong.rows.errors.size(), 9U);
+}
+
+TEST(JsonDecoderTest, ExponentsOfDecimalsMayBeAsLargeAsTheyLike) {
+  for (const Type& type : {Type::Decimal(5, 2), Type::Decimal(38, 2)}) {
+    const Schema schema = Columns({{"d", type}});
+    const Decoded decoded =
+        Decode(schema, {R"({"d":0e5})", R"({"d":1e-1000000000})", R"({"d":-1e-99999999999999999999})",
+                        R"({"d":0e99999999999999999999})", R"({"d":12.345e0})", R"({"d":-12345e-3})",
+                        R"({"d":0.000000000000000000000000000000000000000000123e44})", R"({"d":"0e5"})",
+                        R"({"d":"+.5e1"})", R"({"d":1e1000000000})", R"({"d":1e40})"});
+    EXPECT_THAT(decoded.Errors(), ElementsAre());
+    const bool wide = type.precision() > 18;
+    const auto decimal = [wide](int64_t v) { return wide ? Value(int128_t{v}) : Value(v); };
+    EXPECT_THAT(decoded.Column(0),
+                ElementsAre(decimal(0), decimal(0), decimal(0), decimal(0), decimal(1235), decimal(-1235),
+                            decimal(1230), decimal(0), decimal(500), Value(), Value()));
+  }
+}
+
 TEST(JsonDecoderTest, DecimalsAreExactAndRoundHalfUp) {
   const Schema schema = Columns({{"d", Type::Decimal(18, 2)}});
   const Decoded decoded =

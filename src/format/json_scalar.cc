@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -69,6 +68,52 @@ constexpr int64_t kPowers[] = {1,
                                100'000'000'000'000'000,
                                1'000'000'000'000'000'000};
 
+// A number of any length to `scale` digits behind the point.
+struct ScaledNumber {
+  bool negative = false;
+  bool exact = true;  // only zeros were cut
+  int next = 0;       // the first digit that was cut
+  uint128_t value = 0;
+};
+
+// The exponent of a number, as far as it matters: beyond a million million any would do.
+int64_t ReadExponent(std::string_view text) {
+  constexpr int64_t kFar = 1'000'000'000'000;
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  int64_t exponent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
+  if (error == std::errc::result_out_of_range) return text.front() == '-' ? -kFar : kFar;
+  return std::clamp(exponent, -kFar, kFar);
+}
+
+// Never by way of a double, whose 53 bits are fewer than the digits of a BIGINT. False when more than 38
+// digits stand before that place. REQUIRES: a number as JSON or IsDecimalText has it.
+bool ScaleNumber(std::string_view text, int scale, ScaledNumber* out) {
+  out->negative = text[0] == '-';
+  if (text[0] == '-' || text[0] == '+') text.remove_prefix(1);
+  const std::string_view digits = text.substr(0, text.find_first_of("eE"));
+  const int64_t exponent = digits.size() < text.size() ? ReadExponent(text.substr(digits.size() + 1)) : 0;
+  const int64_t kept = static_cast<int64_t>(std::min(digits.find('.'), digits.size())) + exponent + scale;
+  int significant = 0;
+  int64_t at = 0;
+  for (const char c : digits) {
+    if (c == '.') continue;
+    const int digit = c - '0';
+    if (at >= kept) {
+      if (at == kept) out->next = digit;
+      out->exact = out->exact && digit == 0;
+    } else if (digit != 0 || significant > 0) {
+      if (++significant > kMaxDecimalPrecision) return false;
+      out->value = out->value * 10 + static_cast<unsigned>(digit);
+    }
+    ++at;
+  }
+  if (out->value == 0 || at >= kept) return true;
+  if (significant + (kept - at) > kMaxDecimalPrecision) return false;
+  out->value *= static_cast<uint128_t>(PowerOfTen(static_cast<int>(kept - at)));
+  return true;
+}
+
 bool IsDecimalText(std::string_view text) {
   // What Java's BigDecimal takes and JSON does not: a leading '+', zeros in front, a bare point at either
   // end.
@@ -116,11 +161,12 @@ bool JsonToInteger(const JsonScalar& scalar, int64_t min, int64_t max, int64_t* 
     if (!ParseDigits(scalar.text, &value)) return false;
   } else if (scalar.kind == Kind::kNumber) {
     // 1.0 and 1e3 are integers, 1.9 is none.
-    constexpr double kExact = 9007199254740992.0;
-    double number = 0;
-    if (!JsonToDouble(scalar, &number) || number != std::trunc(number) || std::abs(number) > kExact)
-      return false;
-    value = static_cast<int64_t>(number);
+    ScaledNumber number;
+    if (!ScaleNumber(scalar.text, 0, &number) || !number.exact) return false;
+    const uint128_t limit = static_cast<uint128_t>(std::numeric_limits<int64_t>::max());
+    if (number.value > limit + (number.negative ? 1 : 0)) return false;
+    const int128_t magnitude = static_cast<int128_t>(number.value);
+    value = static_cast<int64_t>(number.negative ? -magnitude : magnitude);
   } else if (scalar.kind == Kind::kString) {
     if (!ParseWholeInteger(Trim(scalar.text), &value)) return false;
   } else {
@@ -182,7 +228,11 @@ bool JsonToDecimal64(const JsonScalar& scalar, int precision, int scale, int64_t
 bool JsonToDecimal128(const JsonScalar& scalar, int precision, int scale, int128_t* out, bool* fits) {
   const std::string_view text = Trim(scalar.text);
   if (!IsNumber(scalar.kind) && (scalar.kind != Kind::kString || !IsDecimalText(text))) return false;
-  *fits = ParseDecimal(text, precision, scale, out);
+  ScaledNumber number;
+  *fits = ScaleNumber(text, scale, &number);
+  const int128_t magnitude = static_cast<int128_t>(number.value) + (number.next >= 5 ? 1 : 0);
+  *fits = *fits && magnitude < PowerOfTen(precision);
+  if (*fits) *out = number.negative ? -magnitude : magnitude;
   return true;
 }
 
