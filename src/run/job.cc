@@ -341,16 +341,16 @@ Status Job::RepeatCommit() {
         "sink '{}' has already committed epoch {}-{}, and {}", id, last.generation, last.number,
         restored_ ? fmt::format("the newest whole checkpoint is {}-{}", whole.generation, whole.number)
                   : std::string("there is no checkpoint any more")));
-    const std::vector<std::string> none;
-    for (const std::string& damage : restored_ ? restored_->warnings : none)
-      refused = std::move(refused).At(damage);
+    if (restored_) {
+      for (const std::string& damage : restored_->warnings) refused = std::move(refused).At(damage);
+    }
     return std::move(refused).Hint(
         "restoring it would write rows twice: bring the newer checkpoint back, or rebuild into empty targets "
-        "under "
-        "another --state folder");
+        "under another --state folder");
   }
-  if (restored_) FAULT_POINT(restore_commit);
-  if (restored_ && !PLANTED_FAULT(commit_not_repeated)) {
+  if (!restored_) return RemoveLeftovers();
+  FAULT_POINT(restore_commit);
+  if (!PLANTED_FAULT(commit_not_repeated)) {
     PendingCommit commit = sinks_->Take(restored_->manifest);
     RETURN_IF_ERROR(SinkEpochs::Commit(&commit));
   }
