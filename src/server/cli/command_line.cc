@@ -202,8 +202,7 @@ void AddStopAndStatus(CLI::App& app, Action* action) {
   AddState(stop, &command->state_root);
   CLI::Option* drain =
       stop->add_flag("--drain", command->drain, "close all windows; the queries cannot go on");
-  auto savepoint = std::make_shared<bool>(false);
-  stop->add_flag("--savepoint", *savepoint, "stop so that the next run goes on exactly there (the default)")
+  stop->add_flag("--savepoint", "stop so that the next run goes on exactly there (the default)")
       ->excludes(drain);
   stop->add_option("--timeout", command->timeout_seconds, "seconds to wait")->capture_default_str();
   stop->callback(
