@@ -202,11 +202,14 @@ void AddStopAndStatus(CLI::App& app, Action* action) {
   AddState(stop, &command->state_root);
   CLI::Option* drain =
       stop->add_flag("--drain", command->drain, "close all windows; the queries cannot go on");
-  stop->add_flag("--savepoint", "stop so that the next run goes on exactly there (the default)")
+  auto savepoint = std::make_shared<bool>(false);
+  stop->add_flag("--savepoint", *savepoint, "stop so that the next run goes on exactly there (the default)")
       ->excludes(drain);
   stop->add_option("--timeout", command->timeout_seconds, "seconds to wait")->capture_default_str();
-  stop->callback(
-      [command, action] { *action = [command](Console& console) { return Stop(*command, console); }; });
+  // The callback keeps what the flags are read into.
+  stop->callback([command, savepoint, action] {
+    *action = [command](Console& console) { return Stop(*command, console); };
+  });
 
   CLI::App* status = AddCommand(app, "status", "Show what runs on a state folder, with its fates.",
                                 "  caudal status --state state\n  caudal status --state state --json");
