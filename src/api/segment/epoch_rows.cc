@@ -24,16 +24,19 @@ void EpochRows::Add(const Chunk& chunk) {
   for (const ColumnPtr& column : chunk.columns()) cells.emplace_back(*column);
   for (const int column : key_) key_cells.emplace_back(*chunk.column(column));
   if (!key_.empty()) keys_.Encode(chunk, key_, selected);
+  uint32_t replaced = 0;  // -U whose +U follows at once with the same key
   for (int32_t i = 0; i < selected.count; ++i) {
     const int32_t at = selected[i];
     const RowKind kind = chunk.kind(at);
     const std::string_view key = key_.empty() ? std::string_view() : keys_.key(i);
-    Row* row = Find(key, key_.empty() ? 0 : keys_.hash(i));
-    (IsAdd(kind) ? row->added : row->removed) += 1;
     if (kind == RowKind::kUpdateBefore && i + 1 < selected.count && !key_.empty() &&
         chunk.kind(selected[i + 1]) == RowKind::kUpdateAfter && keys_.key(i + 1) == key) {
+      replaced = 1;
       continue;
     }
+    Row* row = Find(key, key_.empty() ? 0 : keys_.hash(i));
+    (IsAdd(kind) ? row->added : row->removed) += 1;
+    row->removed += std::exchange(replaced, 0);
     row->is_delete = !IsAdd(kind);
     cells_.clear();
     for (const CellEncoder& cell : row->is_delete ? key_cells : cells) cell.Append(at, &cells_);

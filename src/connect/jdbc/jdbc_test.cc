@@ -127,6 +127,20 @@ TEST_F(JdbcTest, FoldsAnEpochByKeyAndCountsItsRows) {
   EXPECT_EQ(Content(), "c=8 ");
 }
 
+TEST_F(JdbcTest, AnUpdateInTwoRowsMayBeginAnEpoch) {
+  const auto sink = MakeSink(FeaturesTable(true));
+  MakeCommitter(*sink);
+  const Committable rows = Prepare(*sink, {1, 1},
+                                   {{RowKind::kUpdateBefore, "a", 1},
+                                    {RowKind::kUpdateAfter, "a", 2},
+                                    {RowKind::kUpdateBefore, "b", 1},
+                                    {RowKind::kUpdateAfter, "c", 3}});
+  EXPECT_EQ(rows.rows_added, 2);
+  EXPECT_EQ(rows.rows_removed, 2);
+  EXPECT_EQ(Commit(*sink, {1, 1}, rows), CommitOutcome::kCommitted);
+  EXPECT_EQ(Content(), "a=2 c=3 ");
+}
+
 TEST_F(JdbcTest, KeepsTheContractOfSinks) {
   int targets = 0;
   for (bool with_key : {true, false}) {
