@@ -10,6 +10,7 @@
 #include "data/text/time_text.h"
 #include "op/make_operator.h"
 #include "run/epoch/sink_path.h"
+#include "run/plan_check.h"
 #include "run/plan_tables.h"
 #include "run/scan/values_source.h"
 
@@ -29,16 +30,6 @@ std::string PathPart(std::string_view name) {
   return part;
 }
 
-// What `text` says from where it leaves `other`: fingerprints are long.
-std::string FromDifference(std::string_view text, std::string_view other) {
-  constexpr size_t kBefore = 20, kShown = 80;
-  const auto differs = std::mismatch(text.begin(), text.end(), other.begin(), other.end());
-  const size_t at = static_cast<size_t>(differs.first - text.begin());
-  const size_t from = at > kBefore ? at - kBefore : 0;
-  return fmt::format("'{}{}{}'", from > 0 ? "…" : "", text.substr(from, kShown),
-                     text.size() > from + kShown ? "…" : "");
-}
-
 // By node, and one more for the dead-letter sink: the name of the one table that all its rows were read from.
 std::vector<std::string> SourcesOf(const Plan& plan) {
   std::vector<std::string> sources;
@@ -56,6 +47,21 @@ std::vector<std::string> SourcesOf(const Plan& plan) {
   }
   sources.emplace_back();
   return sources;
+}
+
+// By plan node, the sinks that its rows reach.
+std::vector<std::vector<std::string>> SinksOf(const Plan& plan, size_t nodes) {
+  std::vector<std::vector<std::string>> sinks_of(nodes);
+  for (size_t node = plan.nodes.size(); node-- > 0;) {
+    if (plan.nodes[node].as<SinkNode>() != nullptr) sinks_of[node].push_back(plan.nodes[node].id);
+    for (const PlanInput& input : plan.nodes[node].inputs) {
+      std::vector<std::string>& into = sinks_of[static_cast<size_t>(input.node)];
+      for (const std::string& sink : sinks_of[node]) {
+        if (std::find(into.begin(), into.end(), sink) == into.end()) into.push_back(sink);
+      }
+    }
+  }
+  return sinks_of;
 }
 
 }  // namespace
@@ -107,7 +113,10 @@ Status Job::Prepare() {
   }
   ASSIGN_OR_RETURN(fingerprints_,
                    Fingerprints(plan_, options_.make_operator, settings_.evaluator, options_.env));
-  RETURN_IF_ERROR(CheckPlan());
+  sinks_of_ = SinksOf(plan_, fingerprints_.size());
+  if (!folder_.empty()) {
+    RETURN_IF_ERROR(CheckPlan(options_.files, folder_, fingerprints_, options_.allow_dropped, &warnings_));
+  }
   RETURN_IF_ERROR(OpenStore());
   RETURN_IF_ERROR(RepeatCommit());
   RETURN_IF_ERROR(CheckEnded());
@@ -152,41 +161,6 @@ Status Job::Prepare() {
   };
   coordinator_ = std::make_unique<Coordinator>(std::move(parts), settings_.epochs);
   context_.control = coordinator_.get();
-  return Status();
-}
-
-// Before anything is claimed: a plan that does not fit must not disturb the process that runs the query.
-Status Job::CheckPlan() {
-  std::vector<std::vector<int>> readers(plan_.nodes.size());
-  sinks_of_.resize(fingerprints_.size());
-  for (size_t node = plan_.nodes.size(); node-- > 0;) {
-    if (plan_.nodes[node].as<SinkNode>() != nullptr) sinks_of_[node].push_back(plan_.nodes[node].id);
-    for (const PlanInput& input : plan_.nodes[node].inputs) {
-      std::vector<std::string>& into = sinks_of_[static_cast<size_t>(input.node)];
-      for (const std::string& sink : sinks_of_[node]) {
-        if (std::find(into.begin(), into.end(), sink) == into.end()) into.push_back(sink);
-      }
-    }
-  }
-  if (folder_.empty()) return Status();
-  ASSIGN_OR_RETURN(const std::vector<ManifestFile> manifests, ListManifests(options_.files, folder_));
-  for (auto file = manifests.rbegin(); file != manifests.rend(); ++file) {
-    if (file->closed) continue;
-    const Result<Manifest> manifest = ReadManifest(options_.files, file->path);
-    if (!manifest.ok()) continue;  // Restore tells
-    const PlanDiff diff = Compare(*manifest, fingerprints_);
-    for (const PlanDiff::Entry& entry : diff.entries) {
-      if (entry.change == PlanDiff::Change::kAdded)
-        warnings_.push_back("'" + entry.id + "' is new and begins empty");
-      if (entry.change == PlanDiff::Change::kStateless) {
-        warnings_.push_back(fmt::format(
-            "'{}' has changed and keeps nothing: rows from here on are those of the new query; it "
-            "was {}, it is {}",
-            entry.id, FromDifference(entry.was, entry.is), FromDifference(entry.is, entry.was)));
-      }
-    }
-    return diff.Check(options_.allow_dropped);
-  }
   return Status();
 }
 

@@ -58,7 +58,6 @@ class Job {
   Job(Plan plan, const JobOptions& options) : plan_(std::move(plan)), options_(options) {}
 
   Status Prepare();
-  Status CheckPlan();
   Status OpenStore();
   void CarryOnCounts(Manifest* manifest);
   Status MakeEndpoints();

@@ -39,6 +39,10 @@ std::string ManifestName(const Epoch& epoch) {
   return fmt::format("manifest-{}-{}", epoch.generation, epoch.number);
 }
 
+std::string CommittedName(const Epoch& epoch) {
+  return fmt::format("committed-{}-{}", epoch.generation, epoch.number);
+}
+
 Status Fenced(int64_t generation, const std::string& folder) {
   return Status::User(fmt::format("generation {} of the query in '{}' was taken over by a newer start",
                                   generation, folder))
@@ -266,6 +270,12 @@ Status CheckpointStore::CreateManifest(const Manifest& manifest) {
   return Status();
 }
 
+Status CheckpointStore::NoteCommitted(const Epoch& epoch) {
+  ASSIGN_OR_RETURN(const bool made, files_->CreateIfAbsent(folder_ + "/" + CommittedName(epoch), identity_));
+  (void)made;
+  return Status();
+}
+
 Status CheckpointStore::Retain(int keep) {
   ASSIGN_OR_RETURN(const std::vector<ManifestFile> all, ListManifests(files_, folder_));
   std::vector<const ManifestFile*> whole;
@@ -289,10 +299,10 @@ Status CheckpointStore::Retain(int keep) {
   ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files_->List(folder_));
   for (const FileInfo& entry : entries) {
     const std::string name(FileName(entry.path));
-    auto segment = ParseName(name, "segment-", true);
-    if (segment && *segment < oldest && !referenced.contains(name)) {
-      RETURN_IF_ERROR(files_->Remove(entry.path));
-    }
+    const auto segment = ParseName(name, "segment-", true);
+    const auto committed = ParseName(name, "committed-", true);
+    const bool unused_segment = segment && *segment < oldest && !referenced.contains(name);
+    if (unused_segment || (committed && *committed < oldest)) RETURN_IF_ERROR(files_->Remove(entry.path));
   }
   return Status();
 }
@@ -320,6 +330,13 @@ Result<Manifest> ReadManifest(FileSystem* files, const std::string& path) {
   Result<Manifest> manifest = DecodeManifest(bytes);
   if (!manifest.ok()) return manifest.status().At(path);
   return manifest;
+}
+
+Result<bool> IsKnownCommitted(FileSystem* files, const std::string& folder, const Epoch& epoch) {
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files->List(folder));
+  return std::any_of(entries.begin(), entries.end(), [name = CommittedName(epoch)](const FileInfo& entry) {
+    return FileName(entry.path) == name;
+  });
 }
 
 Status VerifySegments(FileSystem* files, const std::string& folder, const Manifest& manifest) {

@@ -4,6 +4,7 @@
 //   generation-<g>                 made by create-if-absent at each start: the highest owns the query
 //   start-<g>                      made when generation g has closed all older ones: its first epoch's number
 //   manifest-<g>-<n>               made by create-if-absent: epoch n of generation g
+//   committed-<g>-<n>              made at the end of a run: every target has epoch n of generation g
 //   segment-<g>-<n>                state records that manifests refer to
 //   sinks/<sink>/                  for sinks that keep an epoch's rows until Commit
 //
@@ -55,6 +56,9 @@ class CheckpointStore {
   // Epoch `number` is given up: its manifest's name must be taken before a later one may be made.
   void Abandon(int64_t number) { abandoned_.push_back(number); }
 
+  // Every target has the epoch, which is the last of this run: a plan without one of them may go on from it.
+  Status NoteCommitted(const Epoch& epoch);
+
   // Keeps the newest `keep` manifests and what they refer to; removes older ones.
   Status Retain(int keep);
 
@@ -91,6 +95,8 @@ struct ManifestFile {
 // Oldest first.
 Result<std::vector<ManifestFile>> ListManifests(FileSystem* files, const std::string& folder);
 Result<Manifest> ReadManifest(FileSystem* files, const std::string& path);
+// Whether every target is known to have the epoch. After a crash that is not known.
+Result<bool> IsKnownCommitted(FileSystem* files, const std::string& folder, const Epoch& epoch);
 // Reads and checks every segment that the manifest names.
 Status VerifySegments(FileSystem* files, const std::string& folder, const Manifest& manifest);
 
