@@ -105,6 +105,8 @@ class Coordinator : public Runnable, public EpochControl {
   Manifest BuildManifest() const;
   void OnManifest(const Manifest& manifest);
   void MaybeCommit(int64_t now);
+  // Blocks; touches the landing epoch alone.
+  Status CommitLanding();
   void OnCommitted();
   void MaybeDiscover(int64_t now);
   void WakeSources(int node);

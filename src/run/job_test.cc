@@ -264,6 +264,37 @@ TEST_F(JobTest, AStopDoesNotWaitForEver) {
   }
 }
 
+// Whenever its tasks told theirs last: `caudal sql` looks once, at the end.
+TEST_F(JobTest, TheCountsOfAFinishedJobAreWhole) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    SeededExecutor executor(&env_, seed);
+    FeedRegistry feeds;
+    CollectRegistry collected;
+    FeedConnector feed(&feeds);
+    CollectConnector collect(&collected);
+    const Connector* list[] = {&feed, &collect};
+    JobOptions options = Options();
+    options.executor = &executor;
+    options.connectors = list;
+    options.state_root = "state" + std::to_string(seed);
+    auto job = Job::Start(ClicksPlan(2), options);
+    ASSERT_TRUE(job.ok()) << job.status().ToString();
+    for (const int64_t millis : {1000, 2000}) {
+      FeedRow row;
+      row.values = {Value(int64_t{1}), Value(millis * 1000)};
+      feeds.Get("clicks")->Push(0, row);
+    }
+    feeds.EndAll();
+    (*job)->Poll();
+    while (!(*job)->finished()) {
+      if (!executor.RunOne()) env_.Advance(1000);
+    }
+    const JobProgress progress = (*job)->progress();
+    EXPECT_EQ(progress.operators[0].rows_out, 2) << "seed " << seed;
+    EXPECT_EQ(progress.operators[2].rows_in[0], 1) << "seed " << seed;
+  }
+}
+
 // A segment that could not be made durable may not be tried again with the same bytes.
 TEST_F(JobTest, OnlyWhatWaitingMendsIsWaitedFor) {
   auto job = Start(ClicksPlan(1));
@@ -322,6 +353,33 @@ TEST_F(JobTest, AChangedPlanIsRefused) {
               ::testing::ElementsAre(
                   "'out/dedup/2' is new and begins empty",
                   "the way to a sink has other operators than before, so the counts of rows begin anew"));
+}
+
+TEST_F(JobTest, ASinkMayGoOnlyWhenItsTargetHasTheLastEpoch) {
+  Plan without = ClicksPlan(1);
+  without.nodes[2].id = "other";
+  std::get<SinkNode>(without.nodes[2].payload).table.name = "other";
+  JobOptions allowing = Options();
+  allowing.allow_dropped = {"*"};
+  auto job = Start(ClicksPlan(1));
+  collected_.Get("out")->Refuse(CommitOutcome::kRefused, 1);
+  Feed(1, 1000);
+  Checkpoint(*job);
+  job.reset();  // between manifest and commit
+  const auto refused = Job::Start(without, allowing);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.status().ToString(), HasSubstr("epoch 1-1 may not have reached sink 'out'"));
+  EXPECT_THAT(refused.status().ToString(), HasSubstr("hint: start the query once more with that sink"));
+  job = Start(ClicksPlan(1));
+  Feed(2, 2000);
+  Run(*job);
+  job->Stop(Job::StopKind::kSavepoint);
+  Run(*job);
+  ASSERT_TRUE(job->finished());
+  EXPECT_EQ(Keys(), (std::vector<int64_t>{1, 2}));
+  job.reset();
+  const auto allowed = Job::Start(without, allowing);
+  EXPECT_TRUE(allowed.ok()) << allowed.status().ToString();
 }
 
 TEST_F(JobTest, ASecondInstanceTakesOver) {

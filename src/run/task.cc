@@ -48,10 +48,7 @@ Runnable::Outcome Task::Run() {
 }
 
 void Task::Park(int64_t now) {
-  // At the end too: a short query is asked for its counts before the next time.
-  const bool idle_for_good = std::none_of(nodes_.begin(), nodes_.end(),
-                                          [](const auto& node) { return node->wake_at() != INT64_MAX; });
-  if (now >= publish_at_ || cancelled_ || idle_for_good) Publish();
+  if (now >= publish_at_) Publish();
   if (cancelled_) return;
   const bool waits =
       std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->waits_for_room(); });

@@ -37,7 +37,7 @@ class Executor {
   virtual void Wake(Runnable* runnable) = 0;
   // The same at a time of Env::SteadyNanos; may wake early or twice.
   virtual void WakeAt(Runnable* runnable, int64_t steady_nanos) = 0;
-  // After it returns nothing of `runnable` runs or will. Not from within a Run.
+  // After it returns nothing of `runnable` runs or will. Not from within its own Run.
   virtual void Detach(Runnable* runnable) = 0;
 
   // A job that may block. `owner` names it for CancelJobs.
