@@ -1,4 +1,4 @@
-# caudal_library(NAME [DEPS folder…] [LIBS target…] [DIRS folder…] [PLANTED source…])
+# caudal_library(NAME [DEPS folder…] [LIBS target…] [DIRS folder…] [PLANTED source…] [COLD])
 #
 # One library for the folder that calls it. DEPS is the only statement of which folders it may
 # include: CMake links by it, and tools/check_layers reads it and scans the includes.
@@ -6,9 +6,10 @@
 # Sources are every *.cc of the folder and of DIRS below it (which belong to the same library); *_test.cc become
 # the test binary NAME_test. PLANTED sources hold a PLANTED_FAULT; they are listed in the global property
 # CAUDAL_PLANTED for the executable that compiles them once more, and never merged into unity files, so that
-# the linker takes that one's and leaves the library's.
+# the linker takes that one's and leaves the library's. COLD: nothing here runs once a row, so that -O1 is fast
+# enough where the program is optimised; it compiles a fifth quicker.
 function(caudal_library name)
-  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_LIBS;DIRS;PLANTED" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "DEPS;LIBS;TEST_LIBS;DIRS;PLANTED" ${ARGN})
   string(REPLACE "/" "_" target ${name})
   set(globs *.cc)
   set(test_globs *_test.cc)
@@ -32,6 +33,9 @@ function(caudal_library name)
     add_library(caudal_${target} STATIC ${sources})
     target_include_directories(caudal_${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(caudal_${target} PUBLIC ${links} fmt::fmt PRIVATE ${ARG_LIBS})
+    if(ARG_COLD)
+      target_compile_options(caudal_${target} PRIVATE $<$<BOOL:${CMAKE_UNITY_BUILD}>:-O1>)
+    endif()
   else()
     add_library(caudal_${target} INTERFACE)
     target_include_directories(caudal_${target} INTERFACE ${PROJECT_SOURCE_DIR}/src)

@@ -47,7 +47,7 @@ def related(a, b):
 def keywords(arguments):
     lists, current = {}, None
     for word in arguments.split():
-        if word in ("DEPS", "LIBS", "TEST_LIBS", "DIRS", "PLANTED"):
+        if word in ("DEPS", "LIBS", "TEST_LIBS", "DIRS", "PLANTED", "COLD"):
             current = lists.setdefault(word, [])
         elif current is not None:
             current.append(word)
@@ -159,7 +159,7 @@ def find_problems(root):
 CLEAN = {
     "src/base/CMakeLists.txt": "caudal_library(base)\n",
     "src/base/status.h": "",
-    "src/data/CMakeLists.txt": "caudal_library(data DEPS base LIBS X::x)\n",
+    "src/data/CMakeLists.txt": "caudal_library(data DEPS base LIBS X::x COLD)\n",
     "src/data/chunk.h": '#include <vector>\n#include "base/status.h"\n',
     "src/op/CMakeLists.txt": "caudal_library(op\n  DEPS base data)\n",
     "src/op/calc.cc": '#include "op/calc.h"\n#include "data/chunk.h"\n#include <arrow/api.h>\n',
