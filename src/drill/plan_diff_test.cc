@@ -5,7 +5,7 @@
 #include "connect/collect/collect_connector.h"
 #include "connect/feed/feed_connector.h"
 #include "op/make_operator.h"
-#include "run/plan_fingerprint.h"
+#include "run/restore/plan_fingerprint.h"
 #include "sql/session.h"
 
 namespace caudal {

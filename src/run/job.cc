@@ -10,8 +10,8 @@
 #include "data/text/time_text.h"
 #include "op/make_operator.h"
 #include "run/epoch/sink_path.h"
-#include "run/plan_check.h"
 #include "run/plan_tables.h"
+#include "run/restore/plan_check.h"
 #include "run/scan/values_source.h"
 
 namespace caudal {

@@ -13,7 +13,7 @@
 
 #include "run/job_options.h"
 #include "run/job_progress.h"
-#include "run/plan_fingerprint.h"
+#include "run/restore/plan_fingerprint.h"
 
 namespace caudal {
 

@@ -7,7 +7,7 @@
 #include "data/text/time_text.h"
 #include "fs/file_system.h"
 #include "op/make_operator.h"
-#include "run/plan_fingerprint.h"
+#include "run/restore/plan_fingerprint.h"
 #include "server/cli/checkpoint_use.h"
 #include "server/engine.h"
 #include "server/program.h"

@@ -1,10 +1,10 @@
-#include "run/plan_check.h"
+#include "run/restore/plan_check.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "run/plan_fingerprint.h"
+#include "run/restore/plan_fingerprint.h"
 #include "state/checkpoint_store.h"
 
 namespace caudal {

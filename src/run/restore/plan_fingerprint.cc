@@ -1,11 +1,11 @@
-#include "run/plan_fingerprint.h"
+#include "run/restore/plan_fingerprint.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "run/column_origin.h"
+#include "run/restore/column_origin.h"
 
 namespace caudal {
 namespace {

@@ -1,4 +1,4 @@
-#include "run/column_origin.h"
+#include "run/restore/column_origin.h"
 
 #include <fmt/format.h>
 
