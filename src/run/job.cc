@@ -11,6 +11,7 @@
 #include "op/make_operator.h"
 #include "run/epoch/sink_path.h"
 #include "run/plan_tables.h"
+#include "run/progress_summary.h"
 #include "run/restore/plan_check.h"
 #include "run/scan/values_source.h"
 
@@ -490,8 +491,12 @@ JobProgress Job::progress() const {
     progress.longest_step_micros =
         std::max(progress.longest_step_micros, tasks.back().longest_step_nanos / 1000);
   }
+  const int64_t elapsed = options_.env->SteadyNanos() - started_nanos_;
   for (size_t node = 0; node < fingerprints_.size(); ++node) {
-    progress.operators.push_back(Summarize(node, tasks));
+    const NodeState* base =
+        coordinator_->base() != nullptr ? coordinator_->base()->Find(fingerprints_[node].id) : nullptr;
+    progress.operators.push_back(SumOfTasks(node, fingerprints_[node], base, tasks, elapsed));
+    progress.operators.back().sinks = sinks_of_[node];
     if (node >= plan_.nodes.size()) continue;
     for (const PlanInput& input : plan_.nodes[node].inputs) {
       const OperatorProgress& from = progress.operators[static_cast<size_t>(input.node)];
@@ -504,59 +509,6 @@ JobProgress Job::progress() const {
                    : status_.ok() ? JobState::kFinished
                                   : JobState::kFailed;
   return progress;
-}
-
-OperatorProgress Job::Summarize(size_t node, const std::vector<TaskProgress>& tasks) const {
-  OperatorProgress sum;
-  sum.id = fingerprints_[node].id;
-  sum.label = fingerprints_[node].label;
-  sum.sinks = sinks_of_[node];
-  sum.watermark = {Watermark::kEnd, Watermark::kEnd};
-  const NodeState* base = coordinator_->base() != nullptr ? coordinator_->base()->Find(sum.id) : nullptr;
-  if (base != nullptr) {
-    sum.rows_in = base->rows_in;
-    sum.rows_out = base->rows_out;
-    sum.fates = base->fates;
-  }
-  const double elapsed =
-      static_cast<double>(std::max<int64_t>(1, options_.env->SteadyNanos() - started_nanos_));
-  for (const TaskProgress& task : tasks) {
-    for (const NodeProgress& part : task.nodes) {
-      if (part.node != static_cast<int>(node)) continue;
-      ++sum.tasks;
-      sum.rows_in.resize(std::max(sum.rows_in.size(), part.rows_in.size()));
-      for (size_t i = 0; i < part.rows_in.size(); ++i) sum.rows_in[i] += part.rows_in[i];
-      sum.rows_out += part.rows_out;
-      AddFates(part.fates, &sum.fates);
-      sum.watermark.event = std::min(sum.watermark.event, part.watermark.event);
-      sum.watermark.processing = std::min(sum.watermark.processing, part.watermark.processing);
-      sum.busy += static_cast<double>(part.busy_nanos) / elapsed;
-      sum.blocked += static_cast<double>(task.blocked_nanos) / elapsed;
-      sum.cpu_micros += part.cpu_nanos / 1000;
-      sum.longest_step_micros = std::max(sum.longest_step_micros, part.longest_step_nanos / 1000);
-      sum.longest_step_cpu_micros = std::max(sum.longest_step_cpu_micros, part.longest_step_cpu_nanos / 1000);
-      sum.state_rows += part.state_rows;
-      sum.state_bytes += part.state_bytes;
-      sum.bytes_read += part.bytes_read;
-      sum.ignored_values += part.ignored_values;
-      sum.warnings.insert(sum.warnings.end(), part.warnings.begin(), part.warnings.end());
-      auto add = [](int64_t value, int64_t* into) {
-        if (value >= 0) *into = std::max<int64_t>(*into, 0) + value;
-      };
-      add(part.backlog.rows, &sum.backlog.rows);
-      add(part.backlog.bytes, &sum.backlog.bytes);
-      add(part.backlog.files, &sum.backlog.files);
-      sum.backlog.millis = std::max(sum.backlog.millis, part.backlog.millis);
-    }
-  }
-  if (sum.tasks > 0) {
-    sum.busy /= sum.tasks;
-    sum.blocked /= sum.tasks;
-  } else {
-    sum.watermark = {};
-  }
-  sum.idle = std::max(0.0, 1.0 - sum.busy - sum.blocked);
-  return sum;
 }
 
 }  // namespace caudal

@@ -72,7 +72,6 @@ class Job {
   Status CheckBounded(const Table& table, const Source& source) const;
   Status AddSink(int node, const std::string& id, const Table& table);
   void OnFinished(Status status, bool schema_changed);
-  OperatorProgress Summarize(size_t node, const std::vector<TaskProgress>& tasks) const;
 
   Plan plan_;
   JobOptions options_;
