@@ -16,7 +16,7 @@
 namespace caudal {
 
 // A 128-bit integer in an accumulator, which is 8-aligned only.
-using Int128At8 = int128_t __attribute__((aligned(8)));
+using Int128At8 __attribute__((aligned(8))) = int128_t;
 
 // `f(char* accumulator, const T& value)` for every row that is not NULL.
 template <typename T, typename F>
