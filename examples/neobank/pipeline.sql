@@ -7,26 +7,11 @@
 SET 'table.exec.emit.early-fire.enabled' = 'true';
 SET 'table.exec.emit.early-fire.delay' = '10 s';
 
-CREATE TABLE features (
-  account_id STRING NOT NULL,
-  window_start TIMESTAMP(3) NOT NULL,
-  window_end TIMESTAMP(3) NOT NULL,
-  txn_count_1h BIGINT NOT NULL,
-  avg_amount_1h DECIMAL(38, 6),
-  distinct_merchants_1h BIGINT,
-  PRIMARY KEY (account_id, window_end) NOT ENFORCED
-) WITH (
-  'connector' = 'jdbc',
-  'url' = 'jdbc:sqlite:neobank-data/features.db',
-  'table-name' = 'features',
-  'caudal.create-table' = 'true'
-);
-
 EXECUTE STATEMENT SET BEGIN
 
 INSERT INTO silver
 SELECT transaction_id, account_id, merchant_id, amount, currency, `timestamp`, channel, country_code, status,
-  merchant_category, source_file, source_offset,
+  merchant_category, source_name, source_offset,
   DATE_FORMAT(`timestamp`, 'yyyy-MM-dd'), DATE_FORMAT(`timestamp`, 'HH')
 FROM deduplicated;
 

@@ -1,9 +1,5 @@
--- NeoBank's tables and views, shared by both forms of the pipeline (pipeline.yaml, two-queries.yaml): card transactions,
--- parsed and checked, deduplicated within the watermark.
-
-SET 'execution.checkpointing.interval' = '30 s';
-SET 'execution.checkpointing.min-pause' = '500 ms';
-SET 'caudal.max-rows-per-epoch' = '5000000';
+-- NeoBank's tables on files and SQLite: what is read, what is written, what is kept aside. The views and queries over them
+-- (views.sql, pipeline.sql, two-queries.sql) are the same in every profile.
 
 -- Rows that do not parse, break NOT NULL or come too late, with their bytes. Each query keeps its own and says so.
 CREATE TABLE dead_letters (
@@ -34,7 +30,7 @@ CREATE TABLE transactions (
   country_code STRING,
   status STRING NOT NULL,
   merchant_category STRING,
-  source_file STRING NOT NULL METADATA FROM 'file.name' VIRTUAL,
+  source_name STRING NOT NULL METADATA FROM 'file.name' VIRTUAL,
   source_offset BIGINT NOT NULL METADATA FROM 'caudal.offset' VIRTUAL,
   -- Five minutes: the pipeline file says why.
   WATERMARK FOR `timestamp` AS `timestamp` - INTERVAL '5' MINUTE
@@ -47,24 +43,6 @@ CREATE TABLE transactions (
   'caudal.dead-letter' = 'dead_letters'
 );
 
--- The two conditions have names: each row that fails one is counted under it.
-CREATE VIEW checked AS
-SELECT *, status = 'completed' AS status_completed, amount > 0 AS amount_positive
-FROM transactions;
-
-CREATE VIEW completed AS
-SELECT transaction_id, account_id, merchant_id, amount, currency, `timestamp`, channel, country_code, status,
-  merchant_category, source_file, source_offset
-FROM checked
-WHERE status_completed AND amount_positive;
-
--- A repeat of a transaction_id within five minutes of its first is dropped; its state is bounded by that.
-CREATE VIEW deduplicated AS
-SELECT * FROM DEDUPLICATE(
-  input => TABLE completed PARTITION BY transaction_id,
-  on_time => DESCRIPTOR(`timestamp`),
-  retain => INTERVAL '5' MINUTE);
-
 CREATE TABLE silver (
   transaction_id STRING NOT NULL,
   account_id STRING NOT NULL,
@@ -76,7 +54,7 @@ CREATE TABLE silver (
   country_code STRING,
   status STRING NOT NULL,
   merchant_category STRING,
-  source_file STRING NOT NULL,
+  source_name STRING NOT NULL,
   source_offset BIGINT NOT NULL,
   dt STRING NOT NULL,
   hr STRING NOT NULL
@@ -84,4 +62,36 @@ CREATE TABLE silver (
   'connector' = 'filesystem',
   'path' = 'neobank-data/silver',
   'format' = 'parquet'
+);
+
+-- One row an account and window, updated while the window is open; for pipeline.yaml.
+CREATE TABLE features (
+  account_id STRING NOT NULL,
+  window_start TIMESTAMP(3) NOT NULL,
+  window_end TIMESTAMP(3) NOT NULL,
+  txn_count_1h BIGINT NOT NULL,
+  avg_amount_1h DECIMAL(38, 6),
+  distinct_merchants_1h BIGINT,
+  PRIMARY KEY (account_id, window_end) NOT ENFORCED
+) WITH (
+  'connector' = 'jdbc',
+  'url' = 'jdbc:sqlite:neobank-data/features.db',
+  'table-name' = 'features',
+  'caudal.create-table' = 'true'
+);
+
+-- The newest closed window of each account; for two-queries.yaml.
+CREATE TABLE features_latest (
+  account_id STRING NOT NULL,
+  window_start TIMESTAMP(3) NOT NULL,
+  window_end TIMESTAMP(3) NOT NULL,
+  txn_count_1h BIGINT NOT NULL,
+  avg_amount_1h DECIMAL(38, 6),
+  distinct_merchants_1h BIGINT,
+  PRIMARY KEY (account_id) NOT ENFORCED
+) WITH (
+  'connector' = 'jdbc',
+  'url' = 'jdbc:sqlite:neobank-data/features.db',
+  'table-name' = 'features_latest',
+  'caudal.create-table' = 'true'
 );

@@ -2,24 +2,9 @@
 -- checkpoint and dead letters, so that one that is down does not hold the other. The features are the newest closed
 -- window of each account. Run by two-queries.yaml.
 
-CREATE TABLE features_latest (
-  account_id STRING NOT NULL,
-  window_start TIMESTAMP(3) NOT NULL,
-  window_end TIMESTAMP(3) NOT NULL,
-  txn_count_1h BIGINT NOT NULL,
-  avg_amount_1h DECIMAL(38, 6),
-  distinct_merchants_1h BIGINT,
-  PRIMARY KEY (account_id) NOT ENFORCED
-) WITH (
-  'connector' = 'jdbc',
-  'url' = 'jdbc:sqlite:neobank-data/features.db',
-  'table-name' = 'features_latest',
-  'caudal.create-table' = 'true'
-);
-
 INSERT INTO silver
 SELECT transaction_id, account_id, merchant_id, amount, currency, `timestamp`, channel, country_code, status,
-  merchant_category, source_file, source_offset,
+  merchant_category, source_name, source_offset,
   DATE_FORMAT(`timestamp`, 'yyyy-MM-dd'), DATE_FORMAT(`timestamp`, 'HH')
 FROM deduplicated;
 

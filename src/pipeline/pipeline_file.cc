@@ -122,18 +122,43 @@ Status ReadWatermark(const YAML::Node& node, const std::string& name, PipelineFi
 }
 
 // One text, or a list of them.
-Status ReadSql(const YAML::Node& node, const std::string& name, std::vector<std::string>* out) {
+Status ReadSqlFiles(const YAML::Node& map, const char* key, const std::string& name,
+                    std::vector<std::string>* out) {
+  const YAML::Node node = map[key];
   const auto add = [&](const YAML::Node& entry) -> Status {
     if (!entry.IsScalar() || entry.Scalar().empty()) {
-      return Status::User("'sql' is not a file's name or a list of them").At(Line(entry, name));
+      return Status::User(fmt::format("'{}' is not a file's name or a list of them", key))
+          .At(Line(entry, name));
     }
     out->push_back(entry.Scalar());
     return Status();
   };
-  if (node.IsNull()) return Status();
+  if (!node || node.IsNull()) return Status();
   if (!node.IsSequence()) return add(node);
   for (const YAML::Node& entry : node) RETURN_IF_ERROR(add(entry));
   return Status();
+}
+
+Status ReadProfiles(const YAML::Node& node, const std::string& name, PipelineFile* file) {
+  if (!node.IsMap()) return Status::User("'profiles' is not a map of name: profile").At(Line(node, name));
+  RETURN_IF_ERROR(CheckNoKeyTwice(node, name));
+  for (const auto& entry : node) {
+    const std::string where = fmt::format("profile '{}'", entry.first.Scalar());
+    if (entry.first.Scalar().empty())
+      return Status::User("a profile has no name").At(Line(entry.first, name));
+    RETURN_IF_ERROR(CheckKeys(entry.second, where, {"tables"}, name));
+    std::vector<std::string>& tables = file->profiles[entry.first.Scalar()];
+    RETURN_IF_ERROR(ReadSqlFiles(entry.second, "tables", name, &tables));
+    if (tables.empty()) {
+      return Status::User(where + " has no 'tables'")
+          .At(Line(entry.first, name))
+          .Hint("name the files whose table definitions stand in the place of the pipeline's own");
+    }
+  }
+  if (!file->tables.empty() || file->profiles.empty()) return Status();
+  return Status::User("there are profiles, and no 'tables' that they could replace")
+      .At(Line(node, name))
+      .Hint("move the table definitions into files of their own and name them under 'tables'");
 }
 
 Status ReadSources(const YAML::Node& node, const std::string& name, PipelineFile* file) {
@@ -168,13 +193,16 @@ Status ReadRecovery(const YAML::Node& node, const std::string& name, PipelineFil
 }
 
 Status ReadFile(const YAML::Node& root, const std::string& name, PipelineFile* file) {
-  RETURN_IF_ERROR(CheckKeys(
-      root, "the pipeline file",
-      {"pipeline", "version", "owner", "sql", "sources", "targets", "slo", "recovery", "watermark"}, name));
+  RETURN_IF_ERROR(CheckKeys(root, "the pipeline file",
+                            {"pipeline", "version", "owner", "tables", "sql", "profiles", "sources",
+                             "targets", "slo", "recovery", "watermark"},
+                            name));
   RETURN_IF_ERROR(ReadText(root, "pipeline", name, &file->pipeline));
   RETURN_IF_ERROR(ReadText(root, "version", name, &file->version));
   RETURN_IF_ERROR(ReadText(root, "owner", name, &file->owner));
-  if (root["sql"]) RETURN_IF_ERROR(ReadSql(root["sql"], name, &file->sql));
+  RETURN_IF_ERROR(ReadSqlFiles(root, "tables", name, &file->tables));
+  RETURN_IF_ERROR(ReadSqlFiles(root, "sql", name, &file->sql));
+  if (root["profiles"]) RETURN_IF_ERROR(ReadProfiles(root["profiles"], name, file));
   if (root["sources"]) RETURN_IF_ERROR(ReadSources(root["sources"], name, file));
   if (root["targets"]) RETURN_IF_ERROR(ReadTargets(root["targets"], name, file));
   if (root["slo"]) RETURN_IF_ERROR(ReadSlo(root["slo"], name, &file->slo));
@@ -259,6 +287,18 @@ Result<PipelineFile> ParsePipelineFile(std::string_view yaml, const std::string&
         .At(fmt::format("{}, line {}", name, std::max(error.mark.line, 0) + 1));
   }
   return file;
+}
+
+Result<std::vector<std::string>> TableFiles(const PipelineFile& file, const std::string& profile) {
+  if (profile.empty()) return file.tables;
+  const auto found = file.profiles.find(profile);
+  if (found != file.profiles.end()) return found->second;
+  std::string names;
+  for (const auto& [name, tables] : file.profiles)
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
+  return Status::User(fmt::format("pipeline '{}' has no profile '{}'", file.pipeline, profile))
+      .At(file.path)
+      .Hint(names.empty() ? "it has no 'profiles'" : "it has " + names);
 }
 
 Status CheckPipeline(const PipelineFile& file, const PipelineQueries& queries) {

@@ -41,9 +41,10 @@ struct PipelineFile {
   std::string pipeline;
   std::string version;
   std::string owner;
-  // Files with tables and queries in the order they are run, relative to this file; none = <stem>.sql beside
-  // it.
-  std::vector<std::string> sql;
+  // Files in the order they are run, relative to this file: table definitions, which a profile replaces, and
+  // what goes over them; no `sql` = <stem>.sql beside it.
+  std::vector<std::string> tables, sql;
+  std::map<std::string, std::vector<std::string>> profiles;  // by name: its `tables`
   std::vector<TableName> sources;
   std::map<std::string, TableName> targets;  // layer → table
   Slo slo;
@@ -53,6 +54,9 @@ struct PipelineFile {
 
 // User errors name the key and its line. `name` stands in the messages.
 Result<PipelineFile> ParsePipelineFile(std::string_view yaml, const std::string& name);
+
+// The table definitions of a profile; "" = of none. User error for a name that the file does not have.
+Result<std::vector<std::string>> TableFiles(const PipelineFile& file, const std::string& profile);
 
 // What the file promises against what the SQL does; all User errors.
 struct PipelineQueries {

@@ -83,6 +83,28 @@ TEST(PipelineFileTest, WhatYamlWouldPassOverIsRefused) {
   EXPECT_FALSE(ParsePipelineFile(",a", "p.yaml").ok());  // no end to it for YAML::LoadAll
 }
 
+TEST(PipelineFileTest, AProfileReplacesTheTableDefinitions) {
+  const std::string head = "pipeline: x\nowner: o\n";
+  const PipelineFile file = *ParsePipelineFile(head +
+                                                   "tables: t.sql\nsql: [v.sql, q.sql]\nprofiles:\n  kafka: "
+                                                   "{tables: [a.sql, b.sql]}\n  s3: {tables: c.sql}\n",
+                                               "p.yaml");
+  EXPECT_EQ(*TableFiles(file, ""), std::vector<std::string>{"t.sql"});
+  EXPECT_EQ(*TableFiles(file, "kafka"), (std::vector<std::string>{"a.sql", "b.sql"}));
+  EXPECT_EQ(TableFiles(file, "kafak").status().ToString(),
+            "error[user]: pipeline 'x' has no profile 'kafak'\n  at p.yaml\n  hint: it has 'kafka', 's3'");
+  EXPECT_EQ(TableFiles(*ParsePipelineFile(head, "p.yaml"), "kafka").status().hint(), "it has no 'profiles'");
+  for (const auto& [more, said] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"profiles: {k: {tables: a.sql}}", "there are profiles, and no 'tables' that they could replace"},
+           {"tables: t.sql\nprofiles: {k: {}}", "profile 'k' has no 'tables'"},
+           {"tables: t.sql\nprofiles: {k: {sql: a.sql}}", "unknown key 'sql' in profile 'k'"},
+           {"tables: t.sql\nprofiles: [k]", "'profiles' is not a map of name: profile"},
+           {"tables: {a: b}", "'tables' is not a file's name or a list of them"},
+           {"tables: t.sql\nprofiles: {k: {tables: a}, k: {tables: b}}", "key 'k' is there twice"}}) {
+    EXPECT_NE(ErrorOf(head + more).find(said), std::string::npos) << ErrorOf(head + more);
+  }
+}
+
 TEST(PipelineFileTest, NoMessageNamesLineZero) {
   const std::string head = "pipeline: x\nowner: o\n";
   for (const std::string& yaml :

@@ -38,10 +38,14 @@ void PutTimeZero(Expr* expr) {
 
 }  // namespace
 
-Result<ProgramText> ReadProgram(const std::string& path) {
+Result<ProgramText> ReadProgram(const std::string& path, const std::string& profile) {
   const std::filesystem::path file(path);
   ProgramText text;
   if (file.extension() != ".yaml" && file.extension() != ".yml") {
+    if (!profile.empty()) {
+      return Status::User(fmt::format("'{}' is a script, which has no profile '{}'", path, profile))
+          .Hint("profiles stand in a pipeline file (.yaml)");
+    }
     text.name = file.stem().string();
     ASSIGN_OR_RETURN(std::string script, ReadText(file));
     text.sql.push_back({path, std::move(script)});
@@ -50,9 +54,12 @@ Result<ProgramText> ReadProgram(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string yaml, ReadText(file));
   ASSIGN_OR_RETURN(text.file, ParsePipelineFile(yaml, path));
   text.name = text.file->pipeline;
+  text.profile = profile;
   std::vector<std::filesystem::path> paths;
+  ASSIGN_OR_RETURN(const std::vector<std::string> tables, TableFiles(*text.file, profile));
+  for (const std::string& name : tables) paths.push_back(file.parent_path() / name);
   for (const std::string& name : text.file->sql) paths.push_back(file.parent_path() / name);
-  if (paths.empty()) {
+  if (text.file->sql.empty()) {
     const std::filesystem::path beside = std::filesystem::path(file).replace_extension(".sql");
     std::error_code error;
     // A pipeline file may stand alone; whoever runs it learns which targets nobody writes.

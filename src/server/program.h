@@ -23,11 +23,12 @@ struct SqlFile {
 struct ProgramText {
   std::string name;                  // of the pipeline: checkpoints, metrics and ops.* say it
   std::optional<PipelineFile> file;  // none for a bare script
+  std::string profile;               // whose table definitions they are; empty: the file's own
   std::vector<SqlFile> sql;          // run one after the other; none: there is no SQL
 };
 
-// Reads `path`: *.yaml or *.yml is a pipeline file, all else a script.
-Result<ProgramText> ReadProgram(const std::string& path);
+// Reads `path`: *.yaml or *.yml is a pipeline file, all else a script, which has no profiles.
+Result<ProgramText> ReadProgram(const std::string& path, const std::string& profile = "");
 
 class Program {
  public:

@@ -9,6 +9,7 @@ namespace caudal {
 
 struct RunOptions {
   std::string path;                         // pipeline file or script
+  std::string profile;                      // of the pipeline file; empty = none
   std::string state_root = "caudal-state";  // checkpoints, operations store, log
   std::string listen_host;                  // of /metrics; empty = none
   int listen_port = 0;

@@ -23,13 +23,13 @@ CREATE TABLE firsts (
   account_id STRING NOT NULL,
   amount DECIMAL(18, 2) NOT NULL,
   ts TIMESTAMP(3) NOT NULL,
-  source_file STRING NOT NULL,
+  source_name STRING NOT NULL,
   source_offset BIGINT NOT NULL,
   PRIMARY KEY (transaction_id) NOT ENFORCED
 ) WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:neobank-data/firsts.db', 'table-name' = 'firsts', 'caudal.create-table' = 'true');
 
 INSERT INTO firsts
-SELECT transaction_id, account_id, amount, `timestamp`, source_file, source_offset
+SELECT transaction_id, account_id, amount, `timestamp`, source_name, source_offset
 FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY transaction_id ORDER BY `timestamp`) AS place FROM completed)
 WHERE place = 1;
 """
@@ -93,7 +93,7 @@ class NeobankForms(CliCase):
     def test_row_number_on_row_time(self):
         self.generate()
         self.write("row-number.sql", ROW_NUMBER)
-        self.write("row-number.yaml", f"pipeline: row-number\nowner: me\nsql: [{NEOBANK / 'tables.sql'}, row-number.sql]\n"
+        self.write("row-number.yaml", f"pipeline: row-number\nowner: me\nsql: [{NEOBANK / 'tables.sql'}, {NEOBANK / 'views.sql'}, row-number.sql]\n"
                    "watermark: {delay: 5 min, why: as in the example}\n")
         self.run_pipeline("row-number.yaml")
         firsts, late = self.first_rows()
@@ -104,7 +104,7 @@ class NeobankForms(CliCase):
         distinct = expected["fates"]["published"] - expected["published_again"]
         self.assertTrue(distinct <= len(firsts) <= distinct + at_the_clock)
         rows = sqlite3.connect(self.folder / "neobank-data/firsts.db").execute(
-            "SELECT transaction_id, account_id, amount, ts, source_file, source_offset FROM firsts").fetchall()
+            "SELECT transaction_id, account_id, amount, ts, source_name, source_offset FROM firsts").fetchall()
         self.assertEqual(len(rows), len(firsts))
         exact = lambda row: (row["account_id"], f"{row['amount']:.2f}", row["timestamp"], row["place"])
         differ = [row for row in rows if row[0] not in firsts or exact(firsts[row[0]]) !=

@@ -70,6 +70,24 @@ class ProgramFiles(CliCase):
             said = self.rows("validate", NEOBANK / f"{name}.yaml")[0]
             self.assertEqual([query["sinks"] for query in said["queries"]], sinks)
             self.assertEqual(said["watermarks"], {"transactions": 300000})
+            self.assertEqual(self.rows("validate", NEOBANK / f"{name}.yaml", "--profile", "kafka",
+                                       environment={"KAFKA_BOOTSTRAP": "127.0.0.1:1"})[0]["queries"], said["queries"])
+
+    def test_a_profile_runs_the_same_queries_over_other_tables(self):
+        self.write("p.yaml", "pipeline: p\nowner: me\ntables: tables.sql\nsql: queries.sql\nprofiles:\n  many: {tables: many.sql}\n")
+        self.write("tables.sql", TABLES)
+        self.write("many.sql", TABLES.replace("'5'", "'7'"))
+        self.write("queries.sql", "INSERT INTO gone SELECT n FROM numbers;\n")
+        read = lambda *arguments: self.rows("run", "p.yaml", *arguments)[0]["queries"][0]["rows_read"]
+        self.assertEqual((read("--state", "one"), read("--state", "two", "--profile", "many")), (5, 7))
+        said = self.rows("validate", "p.yaml", "--profile", "many")[0]
+        self.assertEqual((said["profile"], said["profiles"], said["sql"]), ("many", ["many"], ["many.sql", "queries.sql"]))
+        for command in ("run", "validate", "explain", ("dlq", "ls"), ("checkpoint", "diff")):
+            words = command if isinstance(command, tuple) else (command,)
+            message = self.refused(*words, "p.yaml", "--profile", "few", code=3)
+            self.assertIn("pipeline 'p' has no profile 'few'", message)
+            self.assertIn("it has 'many'", message)
+        self.assertIn("is a script, which has no profile 'many'", self.refused("run", "many.sql", "--profile", "many", code=3))
 
     def test_what_the_file_says_is_compared_with_the_sql(self):
         self.write("p.sql", TABLES.replace("(n BIGINT) WITH ('connector' = 'datagen'", "(n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS "

@@ -203,7 +203,7 @@ int VerifyCheckpoints(const CheckpointCommand& command, Console& console) {
 }
 
 int DiffCheckpoint(const CheckpointCommand& command, Console& console) {
-  Result<ProgramText> text = ReadProgram(command.program);
+  Result<ProgramText> text = ReadProgram(command.program, command.profile);
   if (!text.ok()) return Refuse(text.status(), console);
   const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value());
   if (!program.ok()) return Refuse(program.status(), console);

@@ -12,6 +12,7 @@ struct CheckpointCommand {
   std::string state_root;
   std::string query;    // pipeline/query; empty = every query
   std::string program;  // diff: the pipeline file or script to compare with
+  std::string profile;  // of that pipeline file
 };
 
 int ListCheckpoints(const CheckpointCommand& command, Console& console);

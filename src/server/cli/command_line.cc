@@ -124,14 +124,21 @@ void AddState(CLI::App* command, std::string* state_root) {
   command->add_option("--state", *state_root, "state folder of the run")->capture_default_str();
 }
 
+// A pipeline file or script, and which of the file's table definitions are meant.
+void AddProgram(CLI::App* command, const char* what, std::string* program, std::string* profile) {
+  command->add_option("--profile", *profile, "of the pipeline file: which table definitions are taken");
+  command->add_option("program", *program, what)->required();
+}
+
 void AddRun(CLI::App& app, Action* action) {
   CLI::App* run = AddCommand(
       app, "run", "Run a pipeline until it is stopped or its bounded input ends.",
       "  caudal run examples/neobank/pipeline.yaml --state state\n"
+      "  caudal run examples/neobank/pipeline.yaml --profile kafka --state state\n"
       "  caudal run job.sql --state state --listen 127.0.0.1:9464\n"
       "  caudal run job.sql --until-idle '3 s'    # end once the input rests; the next run goes on there");
   auto command = std::make_shared<RunCommand>();
-  run->add_option("program", command->options.path, "pipeline file (.yaml) or SQL script")->required();
+  AddProgram(run, "pipeline file (.yaml) or SQL script", &command->options.path, &command->options.profile);
   AddState(run, &command->options.state_root);
   run->add_option("--listen", command->listen, "serve /metrics, /livez, /readyz and /status there; 0 = off");
   run->add_option("--until-idle", command->until_idle,
@@ -152,17 +159,20 @@ void AddRun(CLI::App& app, Action* action) {
 
 void AddValidateAndExplain(CLI::App& app, Action* action) {
   CLI::App* validate = AddCommand(app, "validate", "Check a pipeline file and its SQL; start nothing.",
-                                  "  caudal validate examples/neobank/pipeline.yaml");
+                                  "  caudal validate examples/neobank/pipeline.yaml\n"
+                                  "  caudal validate examples/neobank/pipeline.yaml --profile kafka");
   auto path = std::make_shared<std::string>();
-  validate->add_option("program", *path, "pipeline file (.yaml) or SQL script")->required();
-  validate->callback(
-      [path, action] { *action = [path](Console& console) { return Validate(*path, console); }; });
+  auto profile = std::make_shared<std::string>();
+  AddProgram(validate, "pipeline file (.yaml) or SQL script", path.get(), profile.get());
+  validate->callback([path, profile, action] {
+    *action = [path, profile](Console& console) { return Validate(*path, *profile, console); };
+  });
 
   CLI::App* explain = AddCommand(app, "explain", "Show the plans of a pipeline, script or statement.",
                                  "  caudal explain examples/neobank/pipeline.yaml\n"
                                  "  caudal explain job.sql --changelog");
   auto command = std::make_shared<ExplainCommand>();
-  explain->add_option("program", command->path, "pipeline file, script, or the statement itself")->required();
+  AddProgram(explain, "pipeline file, script, or the statement itself", &command->path, &command->profile);
   explain->add_flag("--changelog", command->changelog, "with the changelog mode of each node");
   explain->callback(
       [command, action] { *action = [command](Console& console) { return Explain(*command, console); }; });
@@ -250,7 +260,7 @@ void AddCheckpoint(CLI::App& app, Action* action) {
     AddState(one, &command->state_root);
     one->add_option("--query", command->query, "only this query");
     if (function == DiffCheckpoint)
-      one->add_option("program", command->program, "pipeline file or script")->required();
+      AddProgram(one, "pipeline file or script", &command->program, &command->profile);
     one->callback([command, function, action] {
       *action = [command, function](Console& console) { return function(*command, console); };
     });
@@ -277,8 +287,8 @@ void AddDlq(CLI::App& app, Action* action) {
   CLI::App* show =
       AddCommand(*dlq, "show", "Print them.", "  caudal dlq show pipeline.yaml --class late --limit 5");
   auto command = std::make_shared<DlqCommand>();
-  list->add_option("program", command->program, "pipeline file or script")->required();
-  show->add_option("program", command->program, "pipeline file or script")->required();
+  AddProgram(list, "pipeline file or script", &command->program, &command->profile);
+  AddProgram(show, "pipeline file or script", &command->program, &command->profile);
   show->add_option("--class", command->error_class,
                    "malformed, contract, expression, sink, late, out-of-order-file or file-changed");
   show->add_option("--limit", command->limit, "at most so many")->capture_default_str();

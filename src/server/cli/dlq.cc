@@ -82,7 +82,7 @@ int Query(Program* program, const std::string& select, Console& console) {
 // Runs the SELECT that `make` gives for each dead-letter table.
 template <typename Make>
 int Show(const DlqCommand& command, Console& console, Make make) {
-  Result<ProgramText> text = ReadProgram(command.program);
+  Result<ProgramText> text = ReadProgram(command.program, command.profile);
   if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
   const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value());
   if (!program.ok()) return console.Fail(program.status(), RefusalCode(program.status()));

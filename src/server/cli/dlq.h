@@ -9,6 +9,7 @@ namespace caudal {
 
 struct DlqCommand {
   std::string program;      // pipeline file or script that declares the table
+  std::string profile;      // of the pipeline file
   std::string error_class;  // show: only this class
   int limit = 20;           // show: at most so many rows
 };

@@ -11,10 +11,10 @@
 namespace caudal {
 namespace {
 
-Result<ProgramText> ReadProgramOrStatement(const std::string& text) {
+Result<ProgramText> ReadProgramOrStatement(const std::string& text, const std::string& profile) {
   std::error_code error;
   if (text.find_first_of(" \n\t") == std::string::npos || std::filesystem::exists(text, error))
-    return ReadProgram(text);
+    return ReadProgram(text, profile);
   ProgramText program;
   program.name = "statement";
   program.sql.push_back({"statement", text});
@@ -24,7 +24,7 @@ Result<ProgramText> ReadProgramOrStatement(const std::string& text) {
 }  // namespace
 
 int Explain(const ExplainCommand& command, Console& console) {
-  Result<ProgramText> text = ReadProgramOrStatement(command.path);
+  Result<ProgramText> text = ReadProgramOrStatement(command.path, command.profile);
   if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
   const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value());
   if (!program.ok()) return console.Fail(program.status(), RefusalCode(program.status()));

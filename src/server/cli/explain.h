@@ -9,6 +9,7 @@ namespace caudal {
 
 struct ExplainCommand {
   std::string path;        // pipeline file or script; or the statement itself
+  std::string profile;     // of the pipeline file
   bool changelog = false;  // with the changelog mode of each node
 };
 

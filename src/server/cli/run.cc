@@ -137,7 +137,7 @@ int Run(RunCommand command, Console& console) {
   if (!faults.ok()) return console.Fail(faults.status(), ExitCode::kUsage);
   const Result<Options> settings = ParseSettings(command.set);
   if (!settings.ok()) return console.Fail(settings.status(), ExitCode::kUsage);
-  Result<ProgramText> text = ReadProgram(command.options.path);
+  Result<ProgramText> text = ReadProgram(command.options.path, command.options.profile);
   if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
   const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value(), *settings);
   if (!program.ok()) return console.Fail(program.status(), RefusalCode(program.status()));
@@ -150,8 +150,8 @@ int Run(RunCommand command, Console& console) {
   if (!stored.ok()) return console.Fail(stored, RefusalCode(stored));
 
   RunLog log(command.options.state_root);
-  log.Write(fmt::format("event=run path={} pipeline={}", RunLog::Quoted(command.options.path),
-                        RunLog::Quoted((*program)->text().name)));
+  log.Write(fmt::format("event=run path={} pipeline={} profile={}", RunLog::Quoted(command.options.path),
+                        RunLog::Quoted((*program)->text().name), RunLog::Quoted(command.options.profile)));
   WarnOfStrangers(command.options, console);
   console.Note(fmt::format("running '{}', state in {}", (*program)->text().name, command.options.state_root));
   const ChildMain child = [&](ChildReport* report) { RunChild(**program, command.options, report, console); };

@@ -16,7 +16,12 @@ using Json = nlohmann::ordered_json;
 Json Describe(const Program& program) {
   const ProgramText& text = program.text();
   Json json = {{"pipeline", text.name}, {"valid", true}};
-  if (text.file) json["owner"] = text.file->owner;
+  if (text.file) {
+    json["owner"] = text.file->owner;
+    if (!text.profile.empty()) json["profile"] = text.profile;
+    json["profiles"] = Json::array();
+    for (const auto& [name, tables] : text.file->profiles) json["profiles"].push_back(name);
+  }
   json["sql"] = Json::array();
   for (const SqlFile& file : text.sql) json["sql"].push_back(file.path);
   json["queries"] = Json::array();
@@ -35,11 +40,20 @@ Json Describe(const Program& program) {
   return json;
 }
 
+std::string Quoted(const Json& text) { return fmt::format("'{}'", text.get<std::string>()); }
+
 std::string AsText(const Json& json) {
-  std::string out = fmt::format("pipeline '{}' is valid\n", json["pipeline"].get<std::string>());
+  const bool with_profile = json.contains("profile");
+  std::string out = fmt::format("pipeline '{}' is valid{}\n", json["pipeline"].get<std::string>(),
+                                with_profile ? " with profile " + Quoted(json["profile"]) : "");
   if (json.contains("owner")) out += fmt::format("  owner: {}\n", json["owner"].get<std::string>());
   if (json["sql"].empty()) {
     out += "  no SQL: put it beside the file, same name with .sql, before it can run\n";
+  }
+  if (json.contains("profiles") && !json["profiles"].empty()) {
+    std::string names;
+    for (const Json& profile : json["profiles"]) names += (names.empty() ? "" : ", ") + Quoted(profile);
+    out += fmt::format("  profiles: {}\n", names);
   }
   for (const Json& query : json["queries"]) {
     std::string sinks;
@@ -69,8 +83,8 @@ Status Check(const Program& program) {
 
 }  // namespace
 
-int Validate(const std::string& path, Console& console) {
-  Result<ProgramText> text = ReadProgram(path);
+int Validate(const std::string& path, const std::string& profile, Console& console) {
+  Result<ProgramText> text = ReadProgram(path, profile);
   if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
   const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value());
   if (!program.ok()) return console.Fail(program.status(), RefusalCode(program.status()));

@@ -7,6 +7,7 @@
 
 namespace caudal {
 
-int Validate(const std::string& path, Console& console);
+// `profile`: of a pipeline file; empty = none.
+int Validate(const std::string& path, const std::string& profile, Console& console);
 
 }  // namespace caudal

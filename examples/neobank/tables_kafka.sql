@@ -1,0 +1,101 @@
+-- NeoBank's tables of profile 'kafka': transactions come from a topic, keyed by account. Each partition has its own clock,
+-- so repeats of a transaction, which have its account, meet their first whatever the order of partitions.
+
+-- Rows that do not parse, break NOT NULL or come too late, with their bytes. Each query keeps its own and says so.
+CREATE TABLE dead_letters (
+  query STRING,
+  source STRING,
+  file STRING,
+  split INT,
+  `offset` BIGINT,
+  `raw` BYTES,
+  error_class STRING,
+  error_message STRING,
+  operator STRING,
+  rejected_at TIMESTAMP_LTZ(3)
+) WITH (
+  'connector' = 'filesystem',
+  'path' = 'neobank-data/dead_letters',
+  'format' = 'json'
+);
+
+CREATE TABLE transactions (
+  transaction_id STRING NOT NULL,
+  account_id STRING NOT NULL,
+  merchant_id STRING NOT NULL,
+  amount DECIMAL(18, 2) NOT NULL,
+  currency STRING NOT NULL,
+  `timestamp` TIMESTAMP(3) NOT NULL,
+  channel STRING,
+  country_code STRING,
+  status STRING NOT NULL,
+  merchant_category STRING,
+  source_topic STRING NOT NULL METADATA FROM 'topic' VIRTUAL,
+  source_partition INT NOT NULL METADATA FROM 'partition' VIRTUAL,
+  source_offset BIGINT NOT NULL METADATA FROM 'offset' VIRTUAL,
+  source_name AS source_topic || '[' || CAST(source_partition AS STRING) || ']',
+  -- Five minutes: the pipeline file says why.
+  WATERMARK FOR `timestamp` AS `timestamp` - INTERVAL '5' MINUTE
+) WITH (
+  'connector' = 'kafka',
+  'topic' = 'transactions',
+  'properties.bootstrap.servers' = '${env:KAFKA_BOOTSTRAP}',
+  'properties.group.id' = 'neobank',
+  'scan.startup.mode' = 'earliest-offset',
+  'format' = 'json',
+  'caudal.errors' = 'dead-letter',
+  'caudal.dead-letter' = 'dead_letters'
+);
+
+CREATE TABLE silver (
+  transaction_id STRING NOT NULL,
+  account_id STRING NOT NULL,
+  merchant_id STRING NOT NULL,
+  amount DECIMAL(18, 2) NOT NULL,
+  currency STRING NOT NULL,
+  `timestamp` TIMESTAMP(3) NOT NULL,
+  channel STRING,
+  country_code STRING,
+  status STRING NOT NULL,
+  merchant_category STRING,
+  source_name STRING NOT NULL,
+  source_offset BIGINT NOT NULL,
+  dt STRING NOT NULL,
+  hr STRING NOT NULL
+) PARTITIONED BY (dt, hr) WITH (
+  'connector' = 'filesystem',
+  'path' = 'neobank-data/silver',
+  'format' = 'parquet'
+);
+
+-- One row an account and window, updated while the window is open; for pipeline.yaml.
+CREATE TABLE features (
+  account_id STRING NOT NULL,
+  window_start TIMESTAMP(3) NOT NULL,
+  window_end TIMESTAMP(3) NOT NULL,
+  txn_count_1h BIGINT NOT NULL,
+  avg_amount_1h DECIMAL(38, 6),
+  distinct_merchants_1h BIGINT,
+  PRIMARY KEY (account_id, window_end) NOT ENFORCED
+) WITH (
+  'connector' = 'jdbc',
+  'url' = 'jdbc:sqlite:neobank-data/features.db',
+  'table-name' = 'features',
+  'caudal.create-table' = 'true'
+);
+
+-- The newest closed window of each account; for two-queries.yaml.
+CREATE TABLE features_latest (
+  account_id STRING NOT NULL,
+  window_start TIMESTAMP(3) NOT NULL,
+  window_end TIMESTAMP(3) NOT NULL,
+  txn_count_1h BIGINT NOT NULL,
+  avg_amount_1h DECIMAL(38, 6),
+  distinct_merchants_1h BIGINT,
+  PRIMARY KEY (account_id) NOT ENFORCED
+) WITH (
+  'connector' = 'jdbc',
+  'url' = 'jdbc:sqlite:neobank-data/features.db',
+  'table-name' = 'features_latest',
+  'caudal.create-table' = 'true'
+);
