@@ -29,22 +29,23 @@ uint64_t NeobankExpectation::events() const {
   return std::accumulate(counts_.begin(), counts_.end(), uint64_t{0});
 }
 
-NeobankFate NeobankExpectation::Observe(const NeobankEvent& event, uint32_t file, uint64_t offset) {
-  const NeobankFate fate = Decide(event);
+NeobankFate NeobankExpectation::Observe(const NeobankEvent& event, const Place& place) {
+  int64_t& clock_ms = clocks_ms_[place.partition];
+  const NeobankFate fate = Decide(event, clock_ms);
   ++counts_[static_cast<size_t>(fate)];
   if (fate == NeobankFate::kPublished) {
     Publish(event);
   } else {
-    rejected_.push_back({file, fate, offset});
+    rejected_.push_back({place.part, fate, place.offset});
   }
   // After the decision: a row is judged by the clock before it.
   if (event.defect == NeobankDefect::kNone) {
-    clock_ms_ = std::max(clock_ms_, event.timestamp_ms - watermark_delay_ms_);
+    clock_ms = std::max(clock_ms, event.timestamp_ms - watermark_delay_ms_);
   }
   return fate;
 }
 
-NeobankFate NeobankExpectation::Decide(const NeobankEvent& event) {
+NeobankFate NeobankExpectation::Decide(const NeobankEvent& event, int64_t clock_ms) {
   switch (event.defect) {
     case NeobankDefect::kNone:
       break;
@@ -56,16 +57,16 @@ NeobankFate NeobankExpectation::Decide(const NeobankEvent& event) {
   }
   if (event.status != kNeobankCompleted) return NeobankFate::kStatusFiltered;
   if (event.cents <= 0) return NeobankFate::kAmountFiltered;
-  if (event.timestamp_ms <= clock_ms_) return NeobankFate::kLate;
-  if (IsDuplicate(event)) return NeobankFate::kDuplicate;
+  if (event.timestamp_ms <= clock_ms) return NeobankFate::kLate;
+  if (IsDuplicate(event, clock_ms)) return NeobankFate::kDuplicate;
   return NeobankFate::kPublished;
 }
 
 // Ids beyond retain stay: that one came back is counted, and the figure is worth its memory.
-bool NeobankExpectation::IsDuplicate(const NeobankEvent& event) {
+bool NeobankExpectation::IsDuplicate(const NeobankEvent& event, int64_t clock_ms) {
   const auto [time_ms, is_new] = first_ms_.FindOrAdd(event.id_high, event.id_low, event.timestamp_ms);
   if (is_new) return false;
-  if (clock_ms_ < *time_ms + retain_ms_) return true;
+  if (clock_ms < *time_ms + retain_ms_) return true;
   *time_ms = event.timestamp_ms;
   ++published_again_;
   return false;

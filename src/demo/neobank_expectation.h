@@ -7,8 +7,8 @@
 // the rows before it minus the watermark delay; malformed and contract-breaking rows do not move it, filtered
 // ones do. A row is late when its timestamp is not after the clock. It is a duplicate when its id was
 // published before and the clock is before that row's timestamp + retain; else it is published, and is the
-// row to compare the next one with. This holds for a source of one split; how several interleave is not part
-// of the input.
+// row to compare the next one with. Each partition has a clock of its own, and an id always comes in the same
+// one, so that how partitions interleave changes nothing.
 #pragma once
 
 #include <array>
@@ -44,9 +44,9 @@ std::string_view NeobankFateName(NeobankFate fate);
 
 // A row that was not published, and where it stands.
 struct NeobankRejected {
-  uint32_t file;  // its number, see NeobankFiles
+  uint32_t part;  // the number of its file or partition
   NeobankFate fate;
-  uint64_t offset;  // of its first byte in the file
+  uint64_t offset;  // of its first byte in the file, or of the record in the partition
 };
 
 struct NeobankPartition {
@@ -59,6 +59,7 @@ class NeobankExpectation {
   explicit NeobankExpectation(const NeobankOptions& options)
       : watermark_delay_ms_(options.watermark_delay_ms),
         retain_ms_(options.retain_ms),
+        clocks_ms_(options.partitions, kNoClock),
         first_ms_(options.events) {}
 
   // Told for each published row; not called unless set.
@@ -66,8 +67,14 @@ class NeobankExpectation {
 
   // Makes a soon Observe of the row quicker.
   void Prefetch(const NeobankEvent& event) const { first_ms_.Prefetch(event.id_high, event.id_low); }
-  // Decides the fate of the next row, which stands at `offset` of file number `file`.
-  NeobankFate Observe(const NeobankEvent& event, uint32_t file, uint64_t offset);
+  // The next row, and where it stands.
+  struct Place {
+    uint32_t partition;  // whose clock it is judged by; 0 for files
+    uint32_t part;
+    uint64_t offset;
+  };
+  // Decides its fate.
+  NeobankFate Observe(const NeobankEvent& event, const Place& place);
 
   uint64_t events() const;  // the sum of all fates
   uint64_t count(NeobankFate fate) const { return counts_[static_cast<size_t>(fate)]; }
@@ -85,16 +92,16 @@ class NeobankExpectation {
   NeobankFeatures& features() { return features_; }
 
  private:
-  NeobankFate Decide(const NeobankEvent& event);
+  NeobankFate Decide(const NeobankEvent& event, int64_t clock_ms);
   // Whether the id was published within retain; if not, remembers it.
-  bool IsDuplicate(const NeobankEvent& event);
+  bool IsDuplicate(const NeobankEvent& event, int64_t clock_ms);
   void Publish(const NeobankEvent& event);
 
   static constexpr int64_t kNoClock = std::numeric_limits<int64_t>::min();
 
   const int64_t watermark_delay_ms_;
   const int64_t retain_ms_;
-  int64_t clock_ms_ = kNoClock;
+  std::vector<int64_t> clocks_ms_;  // by partition
   std::array<uint64_t, kNeobankFates> counts_{};
   uint64_t published_again_ = 0;
   NeobankIds first_ms_;

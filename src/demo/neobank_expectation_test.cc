@@ -27,7 +27,7 @@ NeobankEvent Event(uint64_t id, int64_t timestamp_ms, uint32_t account = 1, uint
 
 class FateTest : public ::testing::Test {
  protected:
-  NeobankFate Fate(const NeobankEvent& event) { return expectation_.Observe(event, 0, offset_++); }
+  NeobankFate Fate(const NeobankEvent& event) { return expectation_.Observe(event, {0, 0, offset_++}); }
 
   NeobankExpectation expectation_{NeobankOptions()};
   uint64_t offset_ = 0;
@@ -78,9 +78,9 @@ TEST_F(FateTest, BadRowsComeFirstAndMoveNothing) {
 
 TEST(NeobankFeaturesTest, AverageIsRoundedHalfUpToSixPlaces) {
   NeobankExpectation expectation{NeobankOptions()};
-  expectation.Observe(Event(1, kNoon, 7, 1, 100), 0, 0);
-  expectation.Observe(Event(2, kNoon + 1, 7, 2, 100), 0, 0);
-  expectation.Observe(Event(3, kNoon + 61'000, 7, 2, 1), 0, 0);
+  expectation.Observe(Event(1, kNoon, 7, 1, 100), {0, 0, 0});
+  expectation.Observe(Event(2, kNoon + 1, 7, 2, 100), {0, 0, 0});
+  expectation.Observe(Event(3, kNoon + 61'000, 7, 2, 1), {0, 0, 0});
   std::vector<std::string> seen;
   expectation.features().ForEachWindow([&](const NeobankFeature& f) {
     if (f.window_end_ms <= kNoon + 120'000 || f.window_end_ms >= kNoon + 3'600'000) {
@@ -226,7 +226,7 @@ TEST(NeobankExpectationTest, AgreesWithNaiveReadingOfTheBytes) {
     std::string rejected = "file\toffset\tfate\n";
     for (const std::string& line : naive.rejected) rejected += line + "\n";
     std::string reported;
-    EXPECT_TRUE(WriteNeobankRejected(expectation, false, [&](std::string_view piece) {
+    EXPECT_TRUE(WriteNeobankRejected(expectation, false, NeobankFiles::NameOf, [&](std::string_view piece) {
                   reported += piece;
                   return Status();
                 }).ok());

@@ -27,7 +27,7 @@ bool NeobankFiles::Next(NeobankFile* file) {
       for (rows = 0; rows < wanted && generator_.Next(&ahead[rows]); ++rows)
         expectation_->Prefetch(ahead[rows]);
       for (uint64_t row = 0; row < rows; ++row) {
-        expectation_->Observe(ahead[row], next_number_, file->bytes.size());
+        expectation_->Observe(ahead[row], {0, next_number_, file->bytes.size()});
         file->bytes.append(line, static_cast<size_t>(encoder_.Encode(line, ahead[row]) - line));
       }
       file->events += rows;

@@ -28,6 +28,7 @@ Status NeobankOptions::Validate() const {
   RETURN_IF_ERROR(CheckCount("accounts", accounts, 1, 100'000'000));
   RETURN_IF_ERROR(CheckCount("merchants", merchants, 1, 1'000'000));
   RETURN_IF_ERROR(CheckCount("file-events", file_events, 1, 100'000'000));
+  RETURN_IF_ERROR(CheckCount("partitions", partitions, 1, 100'000));
   RETURN_IF_ERROR(CheckCount("events", events, 0, 10'000'000'000));
   if (events / file_events >= 100'000'000) {
     return Status::User(

@@ -33,7 +33,8 @@ struct NeobankOptions {
 
   uint32_t accounts = 10'000;
   uint32_t merchants = 5'000;
-  uint64_t file_events = 50'000;
+  uint64_t file_events = 50'000;  // in the form of files
+  uint32_t partitions = 1;        // in the form of a log; each has a clock of its own
 
   // The pipeline's rules, by which rows are made late and fates are told.
   int64_t watermark_delay_ms = 5 * 60'000;

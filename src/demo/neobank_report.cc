@@ -5,8 +5,6 @@
 #include <charconv>
 #include <iterator>
 
-#include "demo/neobank_files.h"
-
 namespace caudal {
 namespace {
 
@@ -148,11 +146,11 @@ Status WriteNeobankFeatures(NeobankExpectation* expectation, NeobankFeatureTable
 }
 
 Status WriteNeobankRejected(const NeobankExpectation& expectation, bool dead_letters_only,
-                            const TextSink& write) {
+                            const std::function<std::string(uint32_t)>& name_of, const TextSink& write) {
   std::string piece = "file\toffset\tfate\n";
   for (const NeobankRejected& row : expectation.rejected()) {
     if (dead_letters_only && !IsDeadLetter(row.fate)) continue;
-    fmt::format_to(std::back_inserter(piece), "{}\t{}\t{}\n", NeobankFiles::NameOf(row.file), row.offset,
+    fmt::format_to(std::back_inserter(piece), "{}\t{}\t{}\n", name_of(row.part), row.offset,
                    NeobankFateName(row.fate));
     if (piece.size() < kPiece) continue;
     RETURN_IF_ERROR(write(piece));

@@ -29,8 +29,8 @@ Status WriteNeobankFeatures(NeobankExpectation* expectation, NeobankFeatureTable
                             const TextSink& write);
 
 // file, offset, fate of each row that was not published; with `dead_letters_only`, malformed, contract and
-// late.
+// late. `name_of` says how a file or partition is called by its number.
 Status WriteNeobankRejected(const NeobankExpectation& expectation, bool dead_letters_only,
-                            const TextSink& write);
+                            const std::function<std::string(uint32_t)>& name_of, const TextSink& write);
 
 }  // namespace caudal

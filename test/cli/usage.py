@@ -27,6 +27,20 @@ class Usage(CliCase):
     def help_of(self, command):
         return self.caudal(*command.split(), "--help").stdout
 
+    def test_generate_says_what_a_topic_needs(self):
+        neobank = ("generate", "neobank", "--events", "10")
+        for words, said in ((("--to", "kafka"), "--to kafka needs --bootstrap and --topic"),
+                            (("--to", "kafka", "--bootstrap", "127.0.0.1:1"), "--to kafka needs --bootstrap and --topic"),
+                            (("--to", "kafka", "--bootstrap", "127.0.0.1:1", "--topic", "t", "--out", "in"), "--out is a folder of files"),
+                            (("--topic", "t", "--out", "in"), "add --to kafka"),
+                            (("--to", "pulsar", "--out", "in"), "'pulsar' is neither 'files' nor 'kafka'")):
+            self.assertIn(said, self.refused(*neobank, *words, code=1))
+        kafka = (*neobank, "--to", "kafka", "--bootstrap", "127.0.0.1:1", "--topic", "t")
+        self.assertIn("no property 'nope'", self.refused(*kafka, "--property", "nope=1", code=3))
+        self.assertIn("is not name=value", self.refused(*kafka, "--property", "nope", code=3))
+        self.assertIn("no Kafka broker answers", self.refused(*kafka, code=3))
+        self.assertFalse((self.folder / "in").exists())
+
     def test_every_command_is_listed_and_has_examples(self):
         listed = {line.split()[0] for line in self.help_of("").split("Subcommands:")[1].splitlines() if line.startswith("  ")}
         self.assertEqual(listed, {command.split()[0] for command in COMMANDS})

@@ -9,7 +9,6 @@ namespace caudal {
 namespace {
 
 constexpr int kFirstSoundVersion = 0x020d02ff;  // 2.13.2: the last fault in batches is gone
-constexpr int kSysLogError = 3;
 
 struct ListDeleter {
   void operator()(rd_kafka_topic_partition_list_t* list) const {
@@ -44,39 +43,9 @@ constexpr std::pair<const char*, const char*> kAlways[] = {
     {"enable.partition.eof", "true"}, {"allow.auto.create.topics", "false"},
 };
 
-Result<rd_kafka_conf_t*> MakeConf(const std::map<std::string, std::string>& properties,
-                                  const std::string& group) {
-  rd_kafka_conf_t* conf = rd_kafka_conf_new();
-  char text[512] = "";
-  for (const auto& [name, value] : kDefaults) rd_kafka_conf_set(conf, name, value, text, sizeof text);
-  for (const auto& [name, value] : properties) {
-    const rd_kafka_conf_res_t set = rd_kafka_conf_set(conf, name.c_str(), value.c_str(), text, sizeof text);
-    if (set == RD_KAFKA_CONF_OK) continue;
-    rd_kafka_conf_destroy(conf);
-    const bool unknown = set == RD_KAFKA_CONF_UNKNOWN;
-    return Status::User(unknown ? fmt::format("the Kafka client has no property '{}'", name)
-                                : fmt::format("the Kafka client refuses 'properties.{}': {}", name, text))
-        .Hint("its properties are librdkafka's; most have the same names as those of the Java client");
-  }
-  for (const auto& [name, value] : kAlways) rd_kafka_conf_set(conf, name, value, text, sizeof text);
-  // Needed by the library even where no group is joined.
-  rd_kafka_conf_set(conf, "group.id", group.c_str(), text, sizeof text);
-  return conf;
-}
-
 }  // namespace
 
-void KafkaClient::Log(const rd_kafka_s* client, int level, const char*, const char* text) {
-  auto* self = static_cast<KafkaClient*>(rd_kafka_opaque(client));
-  if (self == nullptr || level > kSysLogError) return;
-  std::lock_guard lock(self->mutex_);
-  self->complaint_ = text;
-}
-
-std::string KafkaClient::last_complaint() const {
-  std::lock_guard lock(mutex_);
-  return complaint_;
-}
+std::string KafkaClient::last_complaint() const { return events_.last_complaint(); }
 
 std::string KafkaClient::VersionWarning() {
   if (rd_kafka_version() >= kFirstSoundVersion) return "";
@@ -88,12 +57,12 @@ std::string KafkaClient::VersionWarning() {
 
 Result<std::unique_ptr<KafkaClient>> KafkaClient::Make(const std::map<std::string, std::string>& properties,
                                                        const std::string& group) {
-  ASSIGN_OR_RETURN(rd_kafka_conf_t* const conf, MakeConf(properties, group));
   std::unique_ptr<KafkaClient> client(new KafkaClient());
-  rd_kafka_conf_set_opaque(conf, client.get());
-  rd_kafka_conf_set_log_cb(conf, &KafkaClient::Log);
-  rd_kafka_conf_enable_sasl_queue(conf, 1);
+  ASSIGN_OR_RETURN(rd_kafka_conf_t* const conf,
+                   MakeKafkaConf(properties, kDefaults, kAlways, &client->events_));
   char text[512] = "";
+  // Needed by the library even where no group is joined.
+  rd_kafka_conf_set(conf, "group.id", group.c_str(), text, sizeof text);
   client->client_ = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof text);
   if (client->client_ == nullptr) {
     rd_kafka_conf_destroy(conf);
@@ -195,6 +164,38 @@ Result<std::vector<std::string>> KafkaClient::TopicNames(int timeout_ms) {
   for (int i = 0; i < metadata->topic_cnt; ++i) names.emplace_back(metadata->topics[i].topic);
   rd_kafka_metadata_destroy(metadata);
   return names;
+}
+
+Result<bool> KafkaClient::CreateTopic(const std::string& name, int partitions, int timeout_ms) {
+  char text[512] = "";
+  rd_kafka_NewTopic_t* topic = rd_kafka_NewTopic_new(name.c_str(), partitions, -1, text, sizeof text);
+  if (topic == nullptr) return Status::User(fmt::format("topic '{}' cannot be created: {}", name, text));
+  rd_kafka_queue_t* queue = rd_kafka_queue_new(client_);
+  rd_kafka_AdminOptions_t* options = rd_kafka_AdminOptions_new(client_, RD_KAFKA_ADMIN_OP_CREATETOPICS);
+  rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, text, sizeof text);
+  rd_kafka_CreateTopics(client_, &topic, 1, options, queue);
+  Result<bool> created(Failure("no Kafka broker answers", RD_KAFKA_RESP_ERR__TIMED_OUT));
+  if (rd_kafka_event_t* event = rd_kafka_queue_poll(queue, timeout_ms + 100)) {
+    size_t count = 0;
+    const rd_kafka_CreateTopics_result_t* result = rd_kafka_event_CreateTopics_result(event);
+    const rd_kafka_topic_result_t** topics =
+        result == nullptr ? nullptr : rd_kafka_CreateTopics_result_topics(result, &count);
+    const rd_kafka_resp_err_t error =
+        count == 1 ? rd_kafka_topic_result_error(topics[0]) : rd_kafka_event_error(event);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) {
+      created = error == RD_KAFKA_RESP_ERR_NO_ERROR;
+    } else if (count == 1 && rd_kafka_topic_result_error_string(topics[0]) != nullptr) {
+      created = Status::External(
+          fmt::format("topic '{}' is not created: {}", name, rd_kafka_topic_result_error_string(topics[0])));
+    } else {
+      created = Failure(fmt::format("topic '{}' is not created", name), error);
+    }
+    rd_kafka_event_destroy(event);
+  }
+  rd_kafka_queue_destroy(queue);
+  rd_kafka_AdminOptions_destroy(options);
+  rd_kafka_NewTopic_destroy(topic);
+  return created;
 }
 
 Result<KafkaRange> KafkaClient::Range(const KafkaPartitionId& partition, int timeout_ms) {

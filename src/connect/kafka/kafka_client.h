@@ -8,15 +8,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "connect/kafka/kafka_config.h"
 
 // The client library's own, so that its header stays in the files that call it.
-struct rd_kafka_s;
 struct rd_kafka_queue_s;
 
 namespace caudal {
@@ -53,6 +51,8 @@ class KafkaClient {
   // The named topic; zero partitions: there is none.
   Result<KafkaTopic> Topic(const std::string& name, int timeout_ms);
   Result<std::vector<std::string>> TopicNames(int timeout_ms);
+  // With the brokers' replication; false: it is there already.
+  Result<bool> CreateTopic(const std::string& name, int partitions, int timeout_ms);
   Result<KafkaRange> Range(const KafkaPartitionId& partition, int timeout_ms);
   // Of the first record at or after `millis`; -1: there is none yet.
   Result<int64_t> OffsetAt(const KafkaPartitionId& partition, int64_t millis, int timeout_ms);
@@ -76,13 +76,11 @@ class KafkaClient {
 
  private:
   KafkaClient() = default;
-  static void Log(const rd_kafka_s* client, int level, const char* facility, const char* text);
   Status Failure(std::string_view what, int error) const;
   std::string TopicId(const std::string& name, int broker, int timeout_ms);
 
+  KafkaEvents events_;  // outlives the client
   rd_kafka_s* client_ = nullptr;
-  mutable std::mutex mutex_;
-  std::string complaint_;
 };
 
 }  // namespace caudal

@@ -76,7 +76,9 @@ void AddGenerate(CLI::App& app, Action* action) {
   CLI::App* generate =
       AddCommand(app, "generate", "Send a demo stream and tell what must become of it.",
                  "  caudal generate neobank --events 1M --out data/in --expected data/expected.json\n"
-                 "  caudal generate neobank --events 600k --rate 20000 --seed 7 --out data/in");
+                 "  caudal generate neobank --events 600k --rate 20000 --seed 7 --out data/in\n"
+                 "  caudal generate neobank --events 1M --to kafka --bootstrap 127.0.0.1:9092 --topic "
+                 "transactions --partitions 4");
   generate->require_subcommand(1);
   CLI::App* neobank =
       AddCommand(*generate, "neobank", "Card transactions of a bank, with repeats, late and broken rows.",
@@ -108,7 +110,13 @@ void AddGenerate(CLI::App& app, Action* action) {
       neobank->add_option("--file-events", command->options.file_events, "rows in a file")
           ->transform(thousands)
           ->capture_default_str();
+  neobank->add_option("--to", command->to, "files or kafka")->capture_default_str();
   neobank->add_option("--out", command->folder, "folder where finished files appear by rename");
+  neobank->add_option("--bootstrap", command->bootstrap, "Kafka's brokers, host:port");
+  neobank->add_option("--topic", command->topic, "Kafka topic, empty as yet; records are keyed by account");
+  neobank->add_option("--partitions", command->partitions, "create the topic with so many");
+  neobank->add_option("--property", command->properties,
+                      "of librdkafka, name=value; ${env:NAME} stands for a secret");
   neobank->add_option("--expected", command->expected, "file for the expected fates and totals (JSON)");
   neobank->add_option("--expected-tables", command->expected_tables, "folder for the expected tables (TSV)");
   neobank->callback([command, file_events, action] {

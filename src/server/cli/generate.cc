@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -10,8 +11,10 @@
 #include <thread>
 
 #include "base/env.h"
+#include "base/secret.h"
 #include "demo/neobank_files.h"
 #include "demo/neobank_report.h"
+#include "server/cli/generated_topic.h"
 
 namespace caudal {
 namespace {
@@ -73,6 +76,30 @@ Status MakeEmptyFolder(const std::string& path) {
   return error ? Status::External(fmt::format("'{}': {}", path, error.message())) : Status();
 }
 
+Status CheckTarget(const GenerateCommand& command) {
+  if (command.to == "kafka") {
+    if (!command.folder.empty())
+      return Status::User("--out is a folder of files").Hint("leave out --to kafka");
+    if (command.bootstrap.empty() || command.topic.empty()) {
+      return Status::User("--to kafka needs --bootstrap and --topic")
+          .Hint("as in --to kafka --bootstrap 127.0.0.1:9092 --topic transactions --partitions 4");
+    }
+    return Status();
+  }
+  if (command.to != "files") {
+    return Status::User(fmt::format("--to: '{}' is neither 'files' nor 'kafka'", command.to));
+  }
+  if (!command.bootstrap.empty() || !command.topic.empty() || command.partitions > 0 ||
+      !command.properties.empty()) {
+    return Status::User("--bootstrap, --topic, --partitions and --property are Kafka's")
+        .Hint("add --to kafka");
+  }
+  if (!command.folder.empty() || !command.expected.empty() || !command.expected_tables.empty())
+    return Status();
+  return Status::User("nothing to do")
+      .Hint("say where the files go with --out DIR, or --to kafka, or --expected FILE");
+}
+
 Status PrepareOptions(GenerateCommand* command) {
   const std::pair<const char*, std::pair<const std::string*, double*>> fractions[] = {
       {"duplicates", {&command->duplicates, &command->options.duplicates}},
@@ -83,9 +110,7 @@ Status PrepareOptions(GenerateCommand* command) {
     ASSIGN_OR_RETURN(*texts.second, ParseFraction(name, *texts.first));
   }
   if (command->rate < 0) return Status::User("--rate must not be negative");
-  if (command->folder.empty() && command->expected.empty() && command->expected_tables.empty()) {
-    return Status::User("nothing to do").Hint("say where the files go with --out DIR, or --expected FILE");
-  }
+  RETURN_IF_ERROR(CheckTarget(*command));
   // At a pace, files are small enough that one appears four times a second.
   if (command->rate > 0 && !command->file_events_given) {
     const double quarter = command->rate / 4;
@@ -103,6 +128,11 @@ Status WriteText(const std::string& path, const std::function<Status(const TextS
   return file.Publish();
 }
 
+// How a rejected row's file or partition is called.
+std::string PartName(const GenerateCommand& command, uint32_t number) {
+  return command.to == "kafka" ? fmt::format("{}[{}]", command.topic, number) : NeobankFiles::NameOf(number);
+}
+
 Status WriteExpectation(const GenerateCommand& command, NeobankExpectation* expectation) {
   if (!command.expected.empty()) {
     RETURN_IF_ERROR(WriteText(
@@ -116,62 +146,127 @@ Status WriteExpectation(const GenerateCommand& command, NeobankExpectation* expe
   RETURN_IF_ERROR(WriteText(folder + "features_latest.tsv", [&](const TextSink& sink) {
     return WriteNeobankFeatures(expectation, NeobankFeatureTable::kLatest, sink);
   }));
-  return WriteText(folder + "rejected.tsv",
-                   [&](const TextSink& sink) { return WriteNeobankRejected(*expectation, false, sink); });
+  return WriteText(folder + "rejected.tsv", [&](const TextSink& sink) {
+    const auto name_of = [&](uint32_t number) { return PartName(command, number); };
+    return WriteNeobankRejected(*expectation, false, name_of, sink);
+  });
 }
+
+// The asked pace, and what a terminal sees of it.
+class Pace {
+ public:
+  Pace(const GenerateCommand* command, Console* console)
+      : command_(command), console_(console), start_(Env::Real()->SteadyNanos()) {}
+
+  // Until the last of `sent` rows is due.
+  void Await(uint64_t sent) const {
+    if (command_->rate <= 0 || sent <= command_->burst) return;
+    const auto due =
+        start_ + static_cast<int64_t>(static_cast<double>(sent - command_->burst) / command_->rate * 1e9);
+    const int64_t wait = due - Env::Real()->SteadyNanos();
+    if (wait > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(wait));
+  }
+  void Tell(uint64_t sent, const std::string& where) {
+    const int64_t now = Env::Real()->SteadyNanos();
+    if (now - told_ < 200'000'000) return;
+    told_ = now;
+    const double per_second = static_cast<double>(sent) * 1e9 / static_cast<double>(now - start_ + 1);
+    console_->Progress(fmt::format("generate: {} of {} events {}, {} events/s",
+                                   GroupDigits(static_cast<int64_t>(sent)),
+                                   GroupDigits(static_cast<int64_t>(command_->options.events)), where,
+                                   GroupDigits(static_cast<int64_t>(per_second))));
+  }
+
+ private:
+  const GenerateCommand* command_;
+  Console* console_;
+  const int64_t start_;
+  int64_t told_ = 0;
+};
 
 struct Sent {
   uint64_t events = 0;
-  uint32_t files = 0;
+  std::string where;  // "in 3 files", for people
+  std::string json;   // the same, as members of an object
 };
 
-// Sends all files at the asked pace.
-Result<Sent> Send(const GenerateCommand& command, NeobankExpectation* expectation, Console& console) {
-  Env* env = Env::Real();
+Result<Sent> SendFiles(const GenerateCommand& command, NeobankExpectation* expectation, Console& console) {
   NeobankFiles files(command.options, expectation);
   NeobankFile file;
-  const int64_t start = env->SteadyNanos();
-  int64_t told = 0;
+  Pace pace(&command, &console);
   uint64_t sent = 0;
   while (files.Next(&file)) {
     sent += file.events;
-    if (command.rate > 0 && sent > command.burst) {
-      // The file is due once its last row would have been sent.
-      const auto due =
-          start + static_cast<int64_t>(static_cast<double>(sent - command.burst) / command.rate * 1e9);
-      const int64_t wait = due - env->SteadyNanos();
-      if (wait > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(wait));
-    }
+    pace.Await(sent);
     if (!command.folder.empty()) {
       FinishedFile finished(command.folder + "/" + file.name);
       RETURN_IF_ERROR(finished.Write(file.bytes));
       RETURN_IF_ERROR(finished.Publish());
     }
-    const int64_t now = env->SteadyNanos();
-    if (now - told < 200'000'000) continue;
-    told = now;
-    console.Progress(fmt::format("generate: {} of {} events in {} files, {} events/s",
-                                 GroupDigits(static_cast<int64_t>(sent)),
-                                 GroupDigits(static_cast<int64_t>(command.options.events)), file.number + 1,
-                                 GroupDigits(static_cast<int64_t>(static_cast<double>(sent) * 1e9 /
-                                                                  static_cast<double>(now - start + 1)))));
+    pace.Tell(sent, fmt::format("in {} files", file.number + 1));
   }
-  return Sent{sent, sent == 0 ? 0 : file.number + 1};
+  const uint32_t count = sent == 0 ? 0 : file.number + 1;
+  return Sent{sent, fmt::format("in {} files", GroupDigits(count)), fmt::format("\"files\": {}", count)};
+}
+
+Result<Sent> SendRecords(const GenerateCommand& command, GeneratedTopic* topic,
+                         NeobankExpectation* expectation, Console& console) {
+  NeobankRecords records(command.options, expectation);
+  NeobankRecord record;
+  Pace pace(&command, &console);
+  const std::string where = fmt::format("in topic '{}'", topic->name());
+  // Looked at the clock a hundred times a second, or for each row where they are fewer.
+  const uint64_t step =
+      command.rate > 0 ? std::clamp<uint64_t>(static_cast<uint64_t>(command.rate / 100), 1, 4096) : 4096;
+  uint64_t sent = 0;
+  while (records.Next(&record)) {
+    RETURN_IF_ERROR(topic->Send(record));
+    if (++sent % step != 0) continue;
+    pace.Await(sent);
+    pace.Tell(sent, where);
+  }
+  RETURN_IF_ERROR(topic->Finish(records));
+  return Sent{sent, fmt::format("{} ({} partitions)", where, topic->partitions()),
+              fmt::format("\"topic\": \"{}\", \"partitions\": {}", topic->name(), topic->partitions())};
+}
+
+Result<GeneratedTopic::Target> TargetOf(const GenerateCommand& command) {
+  GeneratedTopic::Target target{
+      command.topic, {{"bootstrap.servers", command.bootstrap}}, command.partitions};
+  for (const std::string& property : command.properties) {
+    const size_t equals = property.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      return Status::User(fmt::format("--property: '{}' is not name=value", property));
+    }
+    ASSIGN_OR_RETURN(target.properties[property.substr(0, equals)],
+                     Secrets::Expand(property.substr(equals + 1)));
+  }
+  return target;
+}
+
+// What the rows are sent to; nothing has been sent yet.
+Status Prepare(GenerateCommand* command, std::unique_ptr<GeneratedTopic>* topic) {
+  if (command->to != "kafka") return command->folder.empty() ? Status() : MakeEmptyFolder(command->folder);
+  ASSIGN_OR_RETURN(const GeneratedTopic::Target target, TargetOf(*command));
+  ASSIGN_OR_RETURN(*topic, GeneratedTopic::Open(target));
+  command->options.partitions = (*topic)->partitions();
+  return Status();
 }
 
 // Everything that was asked for, and what it took.
-Status Make(const GenerateCommand& command, Console& console) {
+Status Make(const GenerateCommand& command, GeneratedTopic* topic, Console& console) {
   const int64_t start = Env::Real()->SteadyNanos();
   const bool expects = !command.expected.empty() || !command.expected_tables.empty();
   const auto expectation = expects ? std::make_unique<NeobankExpectation>(command.options) : nullptr;
-  ASSIGN_OR_RETURN(const Sent sent, Send(command, expectation.get(), console));
+  ASSIGN_OR_RETURN(const Sent sent, topic != nullptr ? SendRecords(command, topic, expectation.get(), console)
+                                                     : SendFiles(command, expectation.get(), console));
   if (expects) RETURN_IF_ERROR(WriteExpectation(command, expectation.get()));
   const double seconds = static_cast<double>(Env::Real()->SteadyNanos() - start) / 1e9;
-  console.Out(console.json ? fmt::format("{{\"events\": {}, \"files\": {}, \"seconds\": {:.3f}}}\n",
-                                         sent.events, sent.files, seconds)
-                           : fmt::format("{} events in {} files, {:.1f} s\n",
-                                         GroupDigits(static_cast<int64_t>(sent.events)),
-                                         GroupDigits(sent.files), seconds));
+  console.Out(
+      console.json
+          ? fmt::format("{{\"events\": {}, {}, \"seconds\": {:.3f}}}\n", sent.events, sent.json, seconds)
+          : fmt::format("{} events {}, {:.1f} s\n", GroupDigits(static_cast<int64_t>(sent.events)),
+                        sent.where, seconds));
   return Status();
 }
 
@@ -180,9 +275,10 @@ Status Make(const GenerateCommand& command, Console& console) {
 int Generate(GenerateCommand command, Console& console) {
   const Status status = PrepareOptions(&command);
   if (!status.ok()) return console.Fail(status, ExitCode::kUsage);
-  const Status folder = command.folder.empty() ? Status() : MakeEmptyFolder(command.folder);
-  if (!folder.ok()) return console.Fail(folder, RefusalCode(folder));
-  const Status done = Make(command, console);
+  std::unique_ptr<GeneratedTopic> topic;
+  const Status prepared = Prepare(&command, &topic);
+  if (!prepared.ok()) return console.Fail(prepared, RefusalCode(prepared));
+  const Status done = Make(command, topic.get(), console);
   if (done.ok()) return static_cast<int>(ExitCode::kOk);
   return console.Fail(done, done.domain() == Domain::kUser ? ExitCode::kRefused : FailureCode(done));
 }

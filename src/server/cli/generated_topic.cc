@@ -1,0 +1,95 @@
+#include "server/cli/generated_topic.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <thread>
+
+namespace caudal {
+namespace {
+
+constexpr int kTimeoutMillis = 10'000;
+constexpr int kDeliveryMillis = 120'000;
+
+// Brokers tell each other of a new topic, and find leaders for it, in their own time.
+template <typename Ask>
+auto Await(const Ask& ask) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kTimeoutMillis);
+  while (true) {
+    auto answer = ask();
+    if (answer.ok() || answer.status().retry() != Retry::kBackoff ||
+        std::chrono::steady_clock::now() > deadline)
+      return answer;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GeneratedTopic>> GeneratedTopic::Open(const Target& target) {
+  std::unique_ptr<GeneratedTopic> topic(new GeneratedTopic());
+  topic->name_ = target.topic;
+  ASSIGN_OR_RETURN(topic->client_, KafkaClient::Make(target.properties, "caudal-generate"));
+  bool created = false;
+  if (target.partitions > 0) {
+    ASSIGN_OR_RETURN(created, topic->client_->CreateTopic(target.topic, static_cast<int>(target.partitions),
+                                                          kTimeoutMillis));
+  }
+  ASSIGN_OR_RETURN(const KafkaTopic found, Await([&]() -> Result<KafkaTopic> {
+                     ASSIGN_OR_RETURN(KafkaTopic told, topic->client_->Topic(target.topic, kTimeoutMillis));
+                     if (told.partitions > 0 || !created) return told;
+                     return Status::External(fmt::format("topic '{}' has no partitions yet", target.topic),
+                                             Retry::kBackoff);
+                   }));
+  topic->partitions_ = static_cast<uint32_t>(found.partitions);
+  if (found.partitions == 0) {
+    return Status::User(fmt::format("there is no topic '{}'", target.topic))
+        .Hint("say with --partitions how many it shall have, and it is created");
+  }
+  if (target.partitions > 0 && topic->partitions_ != target.partitions) {
+    return Status::User(fmt::format("topic '{}' has {} partitions, not {}", target.topic, found.partitions,
+                                    target.partitions))
+        .Hint("leave --partitions out, or name a new topic");
+  }
+  RETURN_IF_ERROR(topic->CheckEmpty());
+  ASSIGN_OR_RETURN(topic->producer_, KafkaProducer::Make(target.properties, target.topic));
+  return topic;
+}
+
+Status GeneratedTopic::CheckEmpty() {
+  for (uint32_t partition = 0; partition < partitions_; ++partition) {
+    ASSIGN_OR_RETURN(const KafkaRange range, Await([&] {
+                       return client_->Range({name_, static_cast<int32_t>(partition)}, kTimeoutMillis);
+                     }));
+    if (range.high == 0) continue;
+    return Status::User(
+               fmt::format("topic '{}' is not empty: partition {} ends at {}", name_, partition, range.high))
+        .Hint("name a new topic with --topic and --partitions, or delete this one");
+  }
+  return Status();
+}
+
+Status GeneratedTopic::Send(const NeobankRecord& record) {
+  char number[20];
+  const char* end = std::to_chars(number, number + sizeof number, record.index).ptr;
+  const std::array<std::pair<std::string_view, std::string_view>, 2> headers = {
+      {{"content-type", "application/json"}, {"sequence", {number, static_cast<size_t>(end - number)}}}};
+  return producer_->Send({static_cast<int32_t>(record.partition), record.key, record.value, headers});
+}
+
+Status GeneratedTopic::Finish(const NeobankRecords& records) {
+  RETURN_IF_ERROR(producer_->Flush(kDeliveryMillis));
+  for (uint32_t partition = 0; partition < partitions_; ++partition) {
+    ASSIGN_OR_RETURN(const KafkaRange range,
+                     client_->Range({name_, static_cast<int32_t>(partition)}, kTimeoutMillis));
+    if (static_cast<uint64_t>(range.high) == records.sent(partition)) continue;
+    return Status::Data(fmt::format("partition {} of topic '{}' ends at {}, and {} records were sent there",
+                                    partition, name_, range.high, records.sent(partition)))
+        .Hint("somebody else writes to it: the expectation does not hold; take another topic");
+  }
+  return Status();
+}
+
+}  // namespace caudal
