@@ -92,6 +92,11 @@ bench-job: build ## run NeoBank over 5 M events, prove its outputs, print speed,
 peer-flink: ## run the tests marked `oracle` on a real Flink and compare with the record (needs Java)
 	@test/peer/flink/record --check
 
+.PHONY: peer-kafka
+peer-kafka: build ## read a real Kafka: start-up modes, lost data, outages, then NeoBank under kills (needs Java)
+	@test/peer/kafka/source build/release/caudal
+	@test/peer/kafka/kill --caudal build/release/caudal
+
 # A fresh folder starts without the tests; `make test` adds them in place and they stay.
 build/release/build.ninja: CMakePresets.json
 	@mkdir -p build

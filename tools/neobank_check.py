@@ -96,36 +96,58 @@ def read_dead_letters(data):
         for line in path.read_bytes().splitlines():
             row = json.loads(line)
             counts[row["query"]][row["error_class"]] += 1
-            raws[row["query"]][(row["error_class"], base64.b64decode(row["raw"] or ""))] += 1
+            place = (row["file"].rsplit("/", 1)[-1], row["offset"])
+            raws[row["query"]][(row["error_class"], place, base64.b64decode(row["raw"] or ""))] += 1
     return counts, raws
 
 
-def expected_raws(data, tables):
+class FileBytes:
+    """The line at an offset of a file of the watched folder."""
+
+    def __init__(self, folder):
+        self.folder, self.files = folder, {}
+
+    def at(self, name, offset):
+        if name not in self.files:
+            self.files = {name: (self.folder / name).read_bytes()}
+        return self.files[name][offset:self.files[name].index(b"\n", offset)]
+
+
+class TopicBytes:
+    """The value at an offset of a partition, out of a dump of the topic by Kafka's own client."""
+
+    def __init__(self, path):
+        self.values = {}
+        with open(path) as lines:
+            for line in lines:
+                name, offset, _, value, _ = line.rstrip("\n").split("\t")
+                self.values[name, int(offset)] = value
+
+    def at(self, name, offset):
+        return base64.b64decode(self.values[name, offset])
+
+
+def expected_raws(source, tables):
     truth = collections.Counter()
-    files = {}
     with open(tables / "rejected.tsv") as lines:
         next(lines)
         for line in lines:
             name, offset, fate = line.rstrip("\n").split("\t")
-            if fate not in DEAD:
-                continue
-            if name not in files:
-                files = {name: (data / "in" / name).read_bytes()}
-            start = int(offset)
-            truth[(fate, files[name][start:files[name].index(b"\n", start)])] += 1
+            if fate in DEAD:
+                truth[(fate, (name, int(offset)), source.at(name, int(offset)))] += 1
     return truth
 
 
-def check_dead_letters(check, data, expected, tables):
+def check_dead_letters(check, data, expected, tables, source):
     counts, raws = read_dead_letters(data)
     check.equal("dead letters are there", bool(counts), any(expected["fates"][name] for name in DEAD))
-    truth = expected_raws(data, tables) if tables else None
+    truth = expected_raws(source, tables) if tables else None
     for query in sorted(counts):
         for name in DEAD:
             check.equal(f"{query}: dead letters, {name}", counts[query].get(name, 0), expected["fates"][name])
         if truth is not None:
             differ = (raws[query] - truth) + (truth - raws[query])
-            check.equal(f"{query}: dead letters' bytes that differ", sum(differ.values()), 0)
+            check.equal(f"{query}: dead letters' bytes or places that differ", sum(differ.values()), 0)
 
 
 def ops(caudal, state, statement):
@@ -161,6 +183,7 @@ def main():
     parser.add_argument("--state", help="state folder, for the counters")
     parser.add_argument("--expected", required=True, type=pathlib.Path)
     parser.add_argument("--tables", type=pathlib.Path, help="folder of --expected-tables")
+    parser.add_argument("--topic", type=pathlib.Path, help="dump of the Kafka topic that was read, in the place of DATA/in")
     parser.add_argument("--features", choices=("every_window", "latest"), default="every_window")
     arguments = parser.parse_args()
     expected = json.loads(arguments.expected.read_text())
@@ -168,7 +191,8 @@ def main():
     check_silver(check, arguments.caudal, arguments.data, expected)
     table = "features" if arguments.features == "every_window" else "features_latest"
     check_features(check, arguments.caudal, arguments.data, expected, arguments.tables, table, arguments.features)
-    check_dead_letters(check, arguments.data, expected, arguments.tables)
+    source = TopicBytes(arguments.topic) if arguments.topic else FileBytes(arguments.data / "in")
+    check_dead_letters(check, arguments.data, expected, arguments.tables, source)
     if arguments.state:
         check_counters(check, arguments.caudal, arguments.state, expected)
     sys.exit(4 if check.failed else 0)

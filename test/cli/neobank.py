@@ -71,17 +71,20 @@ class Log:
 
 
 class Pipeline:
-    def __init__(self, caudal, folder, interval):
+    """`words` and `environment` of each run, such as a profile; `source` tells the check where the input is."""
+
+    def __init__(self, caudal, folder, interval, words=(), environment=None, source=()):
         self.caudal, self.folder, self.interval = caudal, folder, interval
+        self.words, self.environment, self.source = words, {**os.environ, **(environment or {})}, source
         self.log = Log(folder / "state/caudal.log")
 
     def command(self, *extra):
-        return [self.caudal, "run", str(PIPELINE), "--state", "state", "--set",
+        return [self.caudal, "run", str(PIPELINE), *self.words, "--state", "state", "--set",
                 f"execution.checkpointing.interval={int(self.interval * 1000)} ms", "--set",
                 "execution.checkpointing.min-pause=50 ms", "--set", "table.exec.emit.early-fire.delay=500 ms", *extra]
 
     def start(self, stderr, faults=""):
-        return subprocess.Popen(self.command(), cwd=self.folder, env=dict(os.environ, CAUDAL_FAULT=faults),
+        return subprocess.Popen(self.command(), cwd=self.folder, env=dict(self.environment, CAUDAL_FAULT=faults),
                                 stdout=subprocess.DEVNULL, stderr=stderr)
 
     def wait_for_commit(self, process, seconds=60):
@@ -104,12 +107,13 @@ class Pipeline:
             sys.exit(f"the stopped run's code is {process.returncode}")
 
     def run_to_end(self, idle="1 s"):
-        subprocess.run(self.command("--until-idle", idle, "--drain"), cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(self.command("--until-idle", idle, "--drain"), cwd=self.folder, env=self.environment, check=True,
+                       stdout=subprocess.DEVNULL)
 
     def result_is_exact(self):
         """Compares with the generator's own expectation, and prints it."""
         return subprocess.run([sys.executable, str(ROOT / "tools/neobank_check.py"), "--caudal", self.caudal, "--data",
-                               "neobank-data", "--state", "state", "--expected", "expected.json", "--tables", "expected"],
+                               "neobank-data", "--state", "state", "--expected", "expected.json", "--tables", "expected", *self.source],
                               cwd=self.folder).returncode == 0
 
     def leftovers(self):

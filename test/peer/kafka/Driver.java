@@ -1,0 +1,194 @@
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.*;
+import org.apache.kafka.clients.admin.*;
+import org.apache.kafka.clients.consumer.*;
+import org.apache.kafka.clients.producer.*;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.serialization.*;
+
+/**
+ * Kafka's own client, told what to do by lines on standard input: a command and its words, separated by tabs. Answers each with one
+ * line, "ok" or "error" and words, separated by tabs. "\N" stands for null.
+ */
+public class Driver {
+  static String bootstrap;
+  static Admin admin;
+  static Producer<byte[], byte[]> plain;
+  static final Map<String, Producer<byte[], byte[]>> transactional = new HashMap<>();
+
+  public static void main(String[] arguments) throws Exception {
+    bootstrap = arguments[0];
+    admin = Admin.create(Map.of("bootstrap.servers", bootstrap, "default.api.timeout.ms", "30000"));
+    plain = producer(null);
+    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    System.out.println("ok");
+    for (String line; (line = in.readLine()) != null; ) {
+      try {
+        String answer = obey(line.split("\t", -1));
+        System.out.println(answer.isEmpty() ? "ok" : "ok\t" + answer);
+      } catch (Throwable error) {
+        Throwable cause = error.getCause() == null ? error : error.getCause();
+        System.out.println("error\t" + cause.toString().replaceAll("\\s+", " "));
+      }
+      System.out.flush();
+    }
+    System.exit(0);
+  }
+
+  static Producer<byte[], byte[]> producer(String transactionalId) {
+    Map<String, Object> properties = new HashMap<>(Map.of("bootstrap.servers", bootstrap, "acks", "all", "linger.ms", "5"));
+    if (transactionalId != null) properties.put("transactional.id", transactionalId);
+    return new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
+  }
+
+  static byte[] bytes(String text) {
+    return text.equals("\\N") ? null : text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  static String obey(String[] words) throws Exception {
+    switch (words[0]) {
+      case "create" -> { // topic, partitions, key=value…
+        Map<String, String> config = new HashMap<>();
+        for (int i = 3; i < words.length; ++i) config.put(words[i].split("=")[0], words[i].split("=")[1]);
+        NewTopic topic = new NewTopic(words[1], Integer.parseInt(words[2]), (short) 1).configs(config);
+        admin.createTopics(List.of(topic)).all().get();
+        return "";
+      }
+      case "delete" -> { // topic
+        admin.deleteTopics(List.of(words[1])).all().get();
+        return "";
+      }
+      case "partitions" -> { // topic, how many it shall have
+        admin.createPartitions(Map.of(words[1], NewPartitions.increaseTo(Integer.parseInt(words[2])))).all().get();
+        return "";
+      }
+      case "truncate" -> { // topic, partition, the offset that shall be the first
+        admin.deleteRecords(Map.of(partition(words), RecordsToDelete.beforeOffset(Long.parseLong(words[3])))).all().get();
+        return "";
+      }
+      case "configure" -> { // topic, key, value
+        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, words[1]);
+        AlterConfigOp set = new AlterConfigOp(new ConfigEntry(words[2], words[3]), AlterConfigOp.OpType.SET);
+        admin.incrementalAlterConfigs(Map.of(resource, List.of(set))).all().get();
+        return "";
+      }
+      case "put" -> { // topic, partition, key, value, timestamp
+        plain.send(new ProducerRecord<>(words[1], Integer.parseInt(words[2]), words.length > 5 ? Long.parseLong(words[5]) : null,
+            bytes(words[3]), bytes(words[4]))).get();
+        return "";
+      }
+      case "numbers" -> { // topic, partition, from, to, timestamp of the first: {"n": from} and so on, a millisecond apart
+        numbers(plain, words);
+        plain.flush();
+        return "";
+      }
+      case "transaction" -> { // topic, partition, from, to, commit|abort|open
+        Producer<byte[], byte[]> producer = transactional.computeIfAbsent("driver", id -> {
+          Producer<byte[], byte[]> made = producer(id);
+          made.initTransactions();
+          return made;
+        });
+        producer.beginTransaction();
+        numbers(producer, new String[] {"", words[1], words[2], words[3], words[4]});
+        producer.flush();
+        if (!words[5].equals("open")) end(producer, words[5]);
+        return "";
+      }
+      case "end" -> { // commit|abort: the transaction that was left open
+        end(transactional.get("driver"), words[1]);
+        return "";
+      }
+      case "ends" -> { // topic: partition:begin:end …
+        return ends(words[1]);
+      }
+      case "committed" -> { // group: topic-partition:offset …
+        TreeMap<String, Long> offsets = new TreeMap<>();
+        admin.listConsumerGroupOffsets(words[1]).partitionsToOffsetAndMetadata().get().forEach((at, offset) -> {
+          if (offset != null) offsets.put(at.toString(), offset.offset());
+        });
+        StringJoiner joined = new StringJoiner("\t");
+        offsets.forEach((at, offset) -> joined.add(at + ":" + offset));
+        return joined.toString();
+      }
+      case "commit" -> { // topic, partition, offset, group
+        admin.alterConsumerGroupOffsets(words[4], Map.of(partition(words), new OffsetAndMetadata(Long.parseLong(words[3])))).all().get();
+        return "";
+      }
+      case "dump" -> { // topic, file: topic[partition], offset, value in base64, headers
+        return dump(words[1], Path.of(words[2]));
+      }
+      default -> throw new IllegalArgumentException("no command '" + words[0] + "'");
+    }
+  }
+
+  static void end(Producer<byte[], byte[]> producer, String how) {
+    if (how.equals("commit")) {
+      producer.commitTransaction();
+    } else {
+      producer.abortTransaction();
+    }
+  }
+
+  static TopicPartition partition(String[] words) {
+    return new TopicPartition(words[1], Integer.parseInt(words[2]));
+  }
+
+  static void numbers(Producer<byte[], byte[]> producer, String[] words) {
+    long from = Long.parseLong(words[3]), to = Long.parseLong(words[4]);
+    Long time = words.length > 5 ? Long.parseLong(words[5]) : null;
+    for (long n = from; n < to; ++n) {
+      producer.send(new ProducerRecord<>(words[1], Integer.parseInt(words[2]), time == null ? null : time + n - from,
+          bytes("k" + n), bytes("{\"n\":" + n + "}")));
+    }
+  }
+
+  static String ends(String topic) throws Exception {
+    Map<TopicPartition, OffsetSpec> first = new HashMap<>(), last = new HashMap<>();
+    TreeMap<Integer, TopicPartition> partitions = new TreeMap<>();
+    admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions().forEach(
+        info -> partitions.put(info.partition(), new TopicPartition(topic, info.partition())));
+    for (TopicPartition at : partitions.values()) {
+      first.put(at, OffsetSpec.earliest());
+      last.put(at, OffsetSpec.latest());
+    }
+    var begins = admin.listOffsets(first).all().get();
+    var ends = admin.listOffsets(last).all().get();
+    StringJoiner joined = new StringJoiner("\t");
+    for (TopicPartition at : partitions.values()) {
+      joined.add(at.partition() + ":" + begins.get(at).offset() + ":" + ends.get(at).offset());
+    }
+    return joined.toString();
+  }
+
+  static String dump(String topic, Path file) throws Exception {
+    Map<String, Object> properties = Map.of("bootstrap.servers", bootstrap, "isolation.level", "read_committed",
+        "max.poll.records", "10000", "enable.auto.commit", "false");
+    long count = 0;
+    try (KafkaConsumer<byte[], byte[]> consumer =
+            new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        BufferedWriter out = Files.newBufferedWriter(file)) {
+      List<TopicPartition> all = consumer.partitionsFor(topic).stream().map(info -> new TopicPartition(topic, info.partition())).toList();
+      consumer.assign(all);
+      consumer.seekToBeginning(all);
+      Map<TopicPartition, Long> ends = consumer.endOffsets(all);
+      while (all.stream().anyMatch(at -> consumer.position(at) < ends.get(at))) {
+        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(200))) {
+          ++count;
+          StringJoiner headers = new StringJoiner(",");
+          record.headers().forEach(header -> headers.add(header.key() + "=" + new String(header.value(), StandardCharsets.UTF_8)));
+          out.write(topic + "[" + record.partition() + "]\t" + record.offset() + "\t"
+              + (record.key() == null ? "\\N" : new String(record.key(), StandardCharsets.UTF_8)) + "\t"
+              + (record.value() == null ? "\\N" : Base64.getEncoder().encodeToString(record.value())) + "\t" + headers + "\n");
+        }
+      }
+    }
+    return Long.toString(count);
+  }
+}
