@@ -64,12 +64,21 @@ Result<int64_t> KafkaEnumerator::CommittedOr(const KafkaPartitionId& partition, 
   return otherwise == Mode::kEarliest ? range.low : range.high;
 }
 
+// What the table names was there once or will be: nothing has been read, so that nothing can be lost.
+Result<int64_t> KafkaEnumerator::ExistingOffset(const KafkaPartitionId& partition, int64_t offset) {
+  ASSIGN_OR_RETURN(const KafkaRange range, client_->Range(partition, timeout_millis()));
+  if (range.low <= offset && offset <= range.high) return offset;
+  return Status::User(fmt::format("'scan.startup.specific-offsets' begins {} at {}, and it has {} to {}",
+                                  KafkaSplit::SplitId(partition), offset, range.low, range.high))
+      .Hint("name an offset that is there, or the end");
+}
+
 Result<int64_t> KafkaEnumerator::StartOf(const KafkaPartitionId& partition) {
   // What is found later came into being later: nothing of it may be passed over.
   const Mode mode = splits_->size() > 0 ? Mode::kEarliest : options_->start.mode;
   if (mode == Mode::kSpecific) {
     const auto found = options_->start.offsets.find(partition.partition);
-    if (found != options_->start.offsets.end()) return found->second;
+    if (found != options_->start.offsets.end()) return ExistingOffset(partition, found->second);
   }
   if (mode == Mode::kGroup) return CommittedOr(partition, options_->without_commit);
   if (mode == Mode::kTimestamp) {

@@ -38,6 +38,7 @@ class KafkaEnumerator : public SplitEnumerator {
   Result<std::vector<std::string>> TopicNames();
   Status CheckSame(const KafkaTopic& topic);
   Result<int64_t> StartOf(const KafkaPartitionId& partition);
+  Result<int64_t> ExistingOffset(const KafkaPartitionId& partition, int64_t offset);
   Result<int64_t> StopOf(const KafkaPartitionId& partition, int64_t start);
   Result<int64_t> CommittedOr(const KafkaPartitionId& partition, KafkaOffsetsSpec::Mode otherwise);
 

@@ -202,6 +202,8 @@ TEST_F(KafkaSourceTest, StartsAtTheOffsetsThatAreNamed) {
   table_.options["scan.startup.specific-offsets"] = "partition:0,offset:3";
   ASSERT_TRUE(OpenFirst().ok());
   EXPECT_THAT(First(ReadUntil(2)), ElementsAre(3, 4));
+  table_.options["scan.startup.specific-offsets"] = "partition:0,offset:6";
+  EXPECT_THAT(OpenFirst().ToString(), HasSubstr("begins t[0] at 6, and it has 0 to 5"));
 }
 
 // KF-43
