@@ -404,6 +404,7 @@ TEST_F(KafkaSourceTest, WhatCannotBeReadIsKeptWithItsPlace) {
   EXPECT_THAT(First(read), ElementsAre(1, 4));
   ASSERT_EQ(read.rejected.size(), 2u);
   EXPECT_EQ(read.rejected[0].offset, 1);
+  EXPECT_EQ(read.rejected[0].file, "t[0]");
   EXPECT_EQ(read.rejected[0].raw, "{\"a\":");
   EXPECT_EQ(read.rejected[0].error_class, "malformed");
   EXPECT_EQ(read.rejected[1].error_class, "tombstone");

@@ -112,6 +112,7 @@ void KafkaSplitReader::Reject(const std::vector<DecodeError>& value, const std::
     const RawRecord& raw = records_.batch.records[static_cast<size_t>(record)];
     RejectedRecord& rejected = rows->rejected.emplace_back();
     rejected.offset = raw.offset;
+    rejected.file = parts_.split.id;
     rejected.raw = std::string(raw.value);
     rejected.error_class = error_class;
     rejected.message = std::move(message);
@@ -163,6 +164,7 @@ Result<SourceRows> KafkaSplitReader::Decode() {
   if (last_timestamp_ >= 0)
     out.arrival = Column::Flat(Type(TypeId::kBigInt), count, std::move(arrival), nullptr);
   out.bytes = records_.bytes;
+  out.file = parts_.split.id;  // "t[0]": what offsets count in
   out.ignored_values = value.ignored_values + key.ignored_values;
   return out;
 }
