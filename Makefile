@@ -96,6 +96,7 @@ peer-flink: ## run the tests marked `oracle` on a real Flink and compare with th
 peer-kafka: build ## read a real Kafka: start-up modes, lost data, outages, then NeoBank under kills (needs Java)
 	@test/peer/kafka/source build/release/caudal
 	@test/peer/kafka/kill --caudal build/release/caudal
+	@test/peer/kafka/docs build/release/caudal
 
 # A fresh folder starts without the tests; `make test` adds them in place and they stay.
 build/release/build.ninja: CMakePresets.json
