@@ -178,6 +178,23 @@ TEST_F(SessionTest, FoldsByTheSinksKeyWhereItIsNoUpsertKey) {
       "            +- Scan(table=[t], fields=[id, acct], changelogMode=[I])\n\n");
 }
 
+TEST_F(SessionTest, FoldsNothingBehindATopNThatKeepsTheKeyOfItsInput) {
+  Run("CREATE TABLE best (a BIGINT, id STRING, n BIGINT, PRIMARY KEY (a, id) NOT ENFORCED) "
+      "WITH ('connector' = 'fake', 'changes' = 'upsert')");
+  auto folds = [this](std::string_view partition, std::string_view range) {
+    const std::string plan =
+        Run(fmt::format("INSERT INTO best SELECT acct, id, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY "
+                        "{} ORDER BY n DESC) "
+                        "AS rn FROM (SELECT acct, id, COUNT(*) AS n FROM t GROUP BY acct, id)) WHERE rn {}",
+                        partition, range));
+    return plan.find("Materialize") != std::string::npos;
+  };
+  EXPECT_FALSE(folds("acct", "<= 3"));
+  EXPECT_FALSE(folds("acct", "= 1"));
+  EXPECT_TRUE(folds("n", "<= 3")) << "two tasks may hold the rows of one key";
+  EXPECT_TRUE(folds("acct", "BETWEEN 2 AND 3")) << "place by place";
+}
+
 TEST_F(SessionTest, RefusesUpdatesForASinkThatTakesNone) {
   EXPECT_EQ(Run("INSERT INTO log SELECT acct, COUNT(*) FROM t GROUP BY acct"),
             "error[user]: table 'log' takes [I] only, and Aggregate 'log/group-by' gives [I,UB,UA]\n"

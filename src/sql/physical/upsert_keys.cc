@@ -45,15 +45,27 @@ UpsertKeys AggregateKeys(const AggregateNode& aggregate) {
   return keys;
 }
 
+bool Holds(const std::vector<int>& key, const std::vector<int>& columns) {
+  return std::ranges::all_of(columns,
+                             [&](int column) { return std::ranges::find(key, column) != key.end(); });
+}
+
+// A key of the input stays one where rows come and go as they are. It does not where each place is updated in
+// turn, since the deletion of a place may follow the update that moved its row up; nor where a row's changes
+// of partition come from two tasks, in no order.
 UpsertKeys TopNKeys(const TopNNode& top, const PlanNode& node, const UpsertKeys& input) {
+  if (top.first == top.last) return {top.partition};
   UpsertKeys keys;
-  if (top.first == top.last) {
-    keys.push_back(top.partition);
-  } else if (top.with_rank) {
+  if (top.with_rank) {
     keys.push_back(top.partition);
     keys.back().push_back(node.schema.size() - 1);
   }
-  keys.insert(keys.end(), input.begin(), input.end());
+  const bool insert_only = top.emit != TopNNode::Emit::kOnChange;
+  const bool by_place = !insert_only && (top.with_rank || top.first > 1);
+  if (by_place) return keys;
+  for (const std::vector<int>& key : input) {
+    if (insert_only || Holds(key, top.partition)) keys.push_back(key);
+  }
   return keys;
 }
 
