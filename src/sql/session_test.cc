@@ -20,7 +20,9 @@ class FakeConnector : public Connector {
       : name_(std::move(name)), reads_(reads), writes_(writes) {}
   std::string_view name() const override { return name_; }
   std::span<const OptionSpec> options() const override {
-    static constexpr OptionSpec kOptions[] = {{"changes", OptionSpec::Type::kString, "", "row kinds"}};
+    static constexpr OptionSpec kOptions[] = {{"changes", OptionSpec::Type::kString, "", "row kinds"},
+                                              {"password", OptionSpec::Type::kString, "", "a secret"},
+                                              {"url", OptionSpec::Type::kString, "", "where it is"}};
     return kOptions;
   }
   std::vector<Field> metadata() const override {
@@ -395,6 +397,23 @@ TEST_F(SessionTest, ShowsATableAsItWasWritten) {
       ")\n";
   EXPECT_EQ(Run(create + "; SHOW CREATE TABLE w"), create + "\n");
   EXPECT_EQ(Run("DROP TABLE w; " + create), "table 'w' created");
+}
+
+TEST_F(SessionTest, ShowsNoPassword) {
+  const auto shown = [&](const std::string& option) {
+    const std::string text =
+        Run("CREATE TABLE w (a INT) WITH ('connector' = 'fake', " + option + "); SHOW CREATE TABLE w");
+    Run("DROP TABLE w");
+    return text;
+  };
+  for (const char* secret : {"'password' = 'sesame'", "'url' = 'redis://u:sesame@host:1/2'",
+                             "'url' = 'redis://:sesame@host'", "'url' = 'redis://u:se@same@host'"}) {
+    EXPECT_THAT(shown(secret), testing::Not(testing::HasSubstr("same"))) << secret;
+  }
+  for (const char* plain : {"'password' = '${env:SESAME}'", "'url' = 'redis://u:${env:SESAME}@host'",
+                            "'url' = 'redis://host:6379/0'", "'url' = 'redis://user@host'"}) {
+    EXPECT_THAT(shown(plain), testing::HasSubstr(plain));
+  }
 }
 
 TEST_F(SessionTest, ShowsTheCatalog) {

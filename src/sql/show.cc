@@ -63,6 +63,19 @@ bool IsSecret(std::string_view key) {
   return key.ends_with("password") || key.ends_with("secret") || key.ends_with("token");
 }
 
+// The option as it may be shown: secrets stay placeholders, and one written out is nobody's business, be it
+// the password in an url; the rest is as it was written.
+std::string Shown(std::string_view key, const std::string& value) {
+  if (value.find("${env:") != std::string::npos) return value;
+  if (IsSecret(key)) return "***";
+  const size_t scheme = value.find("://");
+  if (scheme == std::string::npos) return value;
+  const size_t at = value.rfind('@');
+  const size_t colon = value.find(':', scheme + 3);
+  if (at == std::string::npos || colon > at) return value;
+  return value.substr(0, colon + 1) + "***" + value.substr(at);
+}
+
 std::string CreateTableText(const Table& table) {
   std::string text = fmt::format("CREATE TABLE `{}` (\n", table.name);
   std::vector<std::string> lines;
@@ -79,10 +92,8 @@ std::string CreateTableText(const Table& table) {
   if (!table.partition_keys.empty())
     text += fmt::format("\nPARTITIONED BY ({})", NameList(table, table.partition_keys));
   lines.clear();
-  // Secrets stay placeholders, and one written out is nobody's business; the rest is as it was written.
   for (const auto& [key, value] : table.options) {
-    const bool secret = IsSecret(key) && value.find("${env:") == std::string::npos;
-    lines.push_back(fmt::format("  {} = {}", Quoted(key), secret ? "'***'" : Quoted(value)));
+    lines.push_back(fmt::format("  {} = {}", Quoted(key), Quoted(Shown(key, value))));
   }
   return text + fmt::format("\nWITH (\n{}\n)\n", fmt::join(lines, ",\n"));
 }
