@@ -124,7 +124,7 @@ Status CheckValue(const OptionSpec& spec, std::string_view value) {
       return ParseBytes(value).status();
     case OptionSpec::Type::kNotBuilt:
       if (!spec.default_value.empty() && LowerTrimmed(value) == spec.default_value) return Status();
-      return Status::User("this option of Flink is not built yet").Hint(std::string(spec.doc));
+      return Status::User("this option is not built yet").Hint(std::string(spec.doc));
   }
   return Status();
 }

@@ -21,7 +21,7 @@ namespace caudal {
 
 struct OptionSpec {
   std::string_view name;  // a trailing '*' stands for any suffix ("json.*")
-  // kNotBuilt: an option of Flink's that would ask for what there is not; only its default may be written.
+  // kNotBuilt: an option that would ask for what there is not; only its default may be written.
   enum class Type : uint8_t {
     kString,
     kInteger,

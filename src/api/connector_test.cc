@@ -53,7 +53,7 @@ TEST(ConnectorTest, SomeOptionsAreEveryTables) {
 
 TEST(ConnectorTest, WhatIsNotBuiltIsNamedUnlessItAsksForNothing) {
   EXPECT_EQ(ValidateOptions(Files(), With({{"path", "/x"}, {"compact", "true"}})).ToString(),
-            "error[user]: this option of Flink is not built yet\n  at option 'compact' of table 't'\n"
+            "error[user]: this option is not built yet\n  at option 'compact' of table 't'\n"
             "  hint: leave it out");
   EXPECT_TRUE(ValidateOptions(Files(), With({{"path", "/x"}, {"compact", "FALSE"}})).ok());
   EXPECT_EQ(ValidateOptions(Files(), With({{"path", "/x"}, {"compakt", "true"}})).hint(),
