@@ -57,7 +57,7 @@ Status CommitOne(PendingCommit::Target& target, const PendingCommit& commit) {
             why, commit.kept,
             "the epoch is kept in the checkpoint: mend the target and start the query again, which repeats "
             "the commit",
-            "the target took none of them: mend it, or leave such rows out, and run the statement again"));
+            "mend the target, or leave such rows out, and run the statement again"));
   }
   return Framed(Status::Data(fmt::format("what was prepared of {} is not there: {}", epoch, reason)), why)
       .Hint(WayOut(
