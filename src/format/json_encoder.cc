@@ -121,6 +121,12 @@ void AppendQuotedJson(std::string_view text, std::string* out) {
   out->push_back('"');
 }
 
+void AppendBytesJson(std::string_view bytes, std::string* out) {
+  out->push_back('"');
+  AppendBase64(bytes, out);
+  out->push_back('"');
+}
+
 Result<std::unique_ptr<JsonEncoder>> JsonEncoder::Make(const Schema& schema, JsonOptions options) {
   for (const Field& field : schema.fields) {
     if (CanReadJson(field.type)) continue;
@@ -186,9 +192,7 @@ Status JsonEncoder::AppendValue(const Column& column, int32_t row, std::string* 
       break;
     case TypeId::kBinary:
     case TypeId::kVarBinary:
-      out->push_back('"');
-      AppendBase64(ColumnView<StringView>(column)[row].view(), out);
-      out->push_back('"');
+      AppendBytesJson(ColumnView<StringView>(column)[row].view(), out);
       break;
     case TypeId::kDate:
       out->append("\"").append(text, FormatDate(IntegerAt(column, row), text)).append("\"");

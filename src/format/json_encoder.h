@@ -33,5 +33,7 @@ class JsonEncoder : public Encoder {
 
 // A string as JSON, with its quotes. Bytes that are no UTF-8 become U+FFFD.
 void AppendQuotedJson(std::string_view text, std::string* out);
+// Bytes as JSON: base 64, with its quotes.
+void AppendBytesJson(std::string_view bytes, std::string* out);
 
 }  // namespace caudal

@@ -1,8 +1,8 @@
 // Socket: one connection to a server, by TCP or a Unix socket, in the clear.
 //
-// Every call blocks until it is done or its deadline is over, so it is for I/O threads alone; only the look-up
-// of a host's name has the system's own time limit. One thread; closed when destroyed, and of no use after an
-// error. All errors are External and may pass (Retry::kBackoff).
+// Every call blocks until it is done or its deadline is over, so it is for I/O threads alone; only the
+// look-up of a host's name has the system's own time limit. One thread; closed when destroyed, and of no use
+// after an error. All errors are External and may pass (Retry::kBackoff).
 #pragma once
 
 #include <chrono>

@@ -6,6 +6,7 @@
 #include "connect/jdbc/jdbc_connector.h"
 #include "connect/kafka/kafka_connector.h"
 #include "connect/print/print_connector.h"
+#include "connect/redis/redis_connector.h"
 #include "server/secret_connector.h"
 
 namespace caudal {
@@ -14,15 +15,17 @@ std::span<const Connector* const> UserConnectors() {
   static const FilesystemConnector filesystem;
   static const JdbcConnector jdbc;
   static const KafkaConnector kafka;
+  static const RedisConnector redis;
   static const DatagenConnector datagen;
   static const PrintConnector print;
   static const BlackholeConnector blackhole;
   static const SecretConnector visible[] = {
-      SecretConnector(&filesystem), SecretConnector(&jdbc),  SecretConnector(&kafka),
-      SecretConnector(&datagen),    SecretConnector(&print), SecretConnector(&blackhole),
+      SecretConnector(&filesystem), SecretConnector(&jdbc),    SecretConnector(&kafka),
+      SecretConnector(&redis),      SecretConnector(&datagen), SecretConnector(&print),
+      SecretConnector(&blackhole),
   };
-  static const Connector* const list[] = {&visible[0], &visible[1], &visible[2],
-                                          &visible[3], &visible[4], &visible[5]};
+  static const Connector* const list[] = {&visible[0], &visible[1], &visible[2], &visible[3],
+                                          &visible[4], &visible[5], &visible[6]};
   return list;
 }
 

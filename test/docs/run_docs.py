@@ -15,6 +15,8 @@ The blocks of a page are run in order, in one scratch folder with `examples` in 
   json, yaml          parses; yaml is a pipeline file
   cmake               stands like this in a CMakeLists.txt
 
+A server that a page starts has the port 7379; each run puts one that is free in its place.
+
 In the text, `caudal …` must be a command line that the program takes, and `make …` a target.
 """
 import json
@@ -23,6 +25,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -32,6 +35,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BUILD_TOOLS = ("make", "cmake", "ninja", "ctest")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
 
 
 def make_targets():
@@ -53,6 +62,7 @@ class Page:
         (self.folder / "examples").symlink_to(ROOT / "examples")
         self.environment = dict(os.environ, PATH=f"{self.folder}/bin:{os.environ['PATH']}")
         self.printed = None
+        self.port = free_port()
 
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -62,7 +72,7 @@ class Page:
         for match in FENCE.finditer(text):
             line = text.count("\n", 0, match.start()) + 1
             with self.case.subTest(f"{self.path.relative_to(ROOT)}:{line}"):
-                self.block(match.group(1).split(), match.group(2))
+                self.block(match.group(1).split(), match.group(2).replace("7379", self.port))
         for code in re.findall(r"`([^`\n]+)`", FENCE.sub("", text)):
             with self.case.subTest(f"{self.path.relative_to(ROOT)}: {code}"):
                 self.inline(code)
@@ -177,7 +187,7 @@ class Docs(unittest.TestCase):
         names = (ROOT / "src/sql/physical/settings.cc").read_text()
         for key in re.findall(r'\{"([a-z0-9.*-]+)", Role::', names):
             self.assertIn(f"`{key}`", settings)
-        described = {"filesystem": "filesystem", "jdbc": "jdbc", "kafka": "kafka", "datagen": "datagen", "print": "print"}
+        described = {"filesystem": "filesystem", "jdbc": "jdbc", "kafka": "kafka", "redis": "redis", "datagen": "datagen", "print": "print"}
         option = re.compile(r'^    \{"([a-z.*-]+)", ', re.MULTILINE)
         for folder, page in described.items():
             text = (ROOT / f"docs/connectors/{page}.md").read_text()

@@ -23,9 +23,10 @@ namespace caudal {
 namespace sink_contract {
 
 // Where a commit may be cut short.
-constexpr FaultPoint kCommitPoints[] = {
-    FaultPoint::disk_write,      FaultPoint::disk_sync,    FaultPoint::disk_rename,    FaultPoint::database_commit,
-    FaultPoint::network_connect, FaultPoint::network_send, FaultPoint::network_receive};
+constexpr FaultPoint kCommitPoints[] = {FaultPoint::disk_write,      FaultPoint::disk_sync,
+                                        FaultPoint::disk_rename,     FaultPoint::database_commit,
+                                        FaultPoint::network_connect, FaultPoint::network_send,
+                                        FaultPoint::network_receive};
 
 // Commits in a child process that dies at the `pass`-th pass of `point`; false if it never came there.
 inline bool CommitAndDie(const SinkUnderTest& test, Epoch epoch, const std::vector<Committable>& committables,

@@ -1,0 +1,19 @@
+// RedisConnector: tables whose rows are keys of a Redis server; written, not read yet.
+//
+// A constant; what it makes belongs to the caller.
+#pragma once
+
+#include "api/connector.h"
+
+namespace caudal {
+
+class RedisConnector : public Connector {
+ public:
+  std::string_view name() const override { return "redis"; }
+  std::span<const OptionSpec> options() const override;
+  bool can_write() const override { return true; }
+  Result<ChangelogKinds> sink_changelog(const Table& table) const override;
+  Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const override;
+};
+
+}  // namespace caudal

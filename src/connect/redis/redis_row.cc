@@ -1,0 +1,150 @@
+#include "connect/redis/redis_row.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/text/number_text.h"
+#include "format/json_encoder.h"
+
+namespace caudal {
+namespace {
+
+using Kind = RedisColumn::Kind;
+
+// What the script of a commit knows: redis_script.cc.
+constexpr std::string_view kDelete = "D";
+constexpr std::string_view kSet = "S";
+constexpr std::string_view kHash = "H";
+
+std::string RealText(double value, Kind kind) {
+  char text[kDoubleTextSize];
+  const size_t size =
+      kind == Kind::kFloat ? FormatFloat(static_cast<float>(value), text) : FormatDouble(value, text);
+  return {text, size};
+}
+
+// "12:00:00.100" as "12:00:00.1": formats write no trailing zeros.
+std::string WithoutTrailingZeros(std::string_view text) {
+  const bool instant = text.ends_with('Z');
+  if (instant) text.remove_suffix(1);
+  if (text.find('.') != std::string_view::npos) {
+    while (text.ends_with('0')) text.remove_suffix(1);
+    if (text.ends_with('.')) text.remove_suffix(1);
+  }
+  return std::string(text) + (instant ? "Z" : "");
+}
+
+}  // namespace
+
+std::string RedisTextOf(const Cell& cell, Kind kind) {
+  switch (cell.kind) {
+    case Cell::Kind::kInteger:
+      if (kind == Kind::kBoolean) return cell.integer != 0 ? "TRUE" : "FALSE";
+      return std::to_string(cell.integer);
+    case Cell::Kind::kReal:
+      return RealText(cell.real, kind);
+    default:
+      return std::string(cell.bytes);
+  }
+}
+
+void AppendRedisJson(const Cell& cell, Kind kind, std::string* out) {
+  if (cell.kind == Cell::Kind::kNull) {
+    out->append("null");
+  } else if (kind == Kind::kBoolean) {
+    out->append(cell.integer != 0 ? "true" : "false");
+  } else if (kind == Kind::kBytes) {
+    AppendBytesJson(cell.bytes, out);
+  } else if (cell.kind == Cell::Kind::kInteger || kind == Kind::kDecimal ||
+             (cell.kind == Cell::Kind::kReal && std::isfinite(cell.real))) {
+    out->append(RedisTextOf(cell, kind));
+  } else if (kind == Kind::kTimestamp) {
+    AppendQuotedJson(WithoutTrailingZeros(cell.bytes), out);
+  } else {
+    AppendQuotedJson(RedisTextOf(cell, kind), out);
+  }
+}
+
+Result<RedisRowWriter> RedisRowWriter::Make(RedisLayout layout) {
+  ASSIGN_OR_RETURN(RedisKeyTemplate key, layout.key_template());
+  return RedisRowWriter(std::move(layout), std::move(key));
+}
+
+bool RedisRowWriter::Append(const SegmentRecord& record, RedisBatch* batch) {
+  if (!ReadCells(record)) return false;
+  batch->ttl_millis = layout_.ttl_millis;
+  AppendKey(record, batch);
+  if (record.is_delete) {
+    batch->actions.Add(kDelete);
+  } else if (layout_.format == RedisFormat::kHash) {
+    AppendHash(batch);
+  } else if (layout_.format == RedisFormat::kString) {
+    AppendString(batch);
+  } else {
+    AppendJson(batch);
+  }
+  return true;
+}
+
+bool RedisRowWriter::ReadCells(const SegmentRecord& record) {
+  cells_.assign(record.is_delete ? layout_.key.size() : layout_.columns.size(), Cell());
+  size_t at = 0;
+  for (Cell& cell : cells_) {
+    if (!ReadCell(record.cells, &at, &cell)) return false;
+  }
+  return at == record.cells.size();
+}
+
+void RedisRowWriter::AppendKey(const SegmentRecord& record, RedisBatch* batch) {
+  key_values_.clear();
+  for (size_t i = 0; i < layout_.key.size(); ++i) {
+    const auto column = static_cast<size_t>(layout_.key[i]);
+    Cell cell = cells_[record.is_delete ? i : column];
+    if (cell.kind == Cell::Kind::kReal && cell.real == 0) cell.real = 0;  // keys are equal when values are
+    key_values_.push_back(cell.kind == Cell::Kind::kNull ? ""
+                                                         : RedisTextOf(cell, layout_.columns[column].kind));
+  }
+  text_.clear();
+  template_.Append(key_values_, &text_);
+  batch->keys.Add(std::string_view(text_));
+}
+
+// Fields of columns that are NULL go, those that are no columns stay.
+void RedisRowWriter::AppendHash(RedisBatch* batch) {
+  RedisCommand set, gone;
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    const RedisColumn& column = layout_.columns[i];
+    if (cells_[i].kind == Cell::Kind::kNull) {
+      gone.Add(std::string_view(column.name));
+    } else {
+      set.Add(std::string_view(column.name)).Add(std::string_view(RedisTextOf(cells_[i], column.kind)));
+    }
+  }
+  batch->actions.Add(kHash).Add(set.count).Add(gone.count).Add(set).Add(gone);
+}
+
+// No value is no key.
+void RedisRowWriter::AppendString(RedisBatch* batch) {
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    if (std::find(layout_.key.begin(), layout_.key.end(), static_cast<int>(i)) != layout_.key.end()) continue;
+    if (cells_[i].kind == Cell::Kind::kNull) {
+      batch->actions.Add(kDelete);
+    } else {
+      batch->actions.Add(kSet).Add(std::string_view(RedisTextOf(cells_[i], layout_.columns[i].kind)));
+    }
+  }
+}
+
+void RedisRowWriter::AppendJson(RedisBatch* batch) {
+  text_ = "{";
+  for (size_t i = 0; i < cells_.size(); ++i) {
+    if (i > 0) text_ += ',';
+    AppendQuotedJson(layout_.columns[i].name, &text_);
+    text_ += ':';
+    AppendRedisJson(cells_[i], layout_.columns[i].kind, &text_);
+  }
+  text_ += '}';
+  batch->actions.Add(kSet).Add(std::string_view(text_));
+}
+
+}  // namespace caudal

@@ -1,0 +1,53 @@
+// RedisRowWriter: the records of a segment as what the script of a commit does to keys.
+//
+// One thread. What a row becomes is said by the layout alone: absolute values, so that doing it twice is
+// doing it once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/segment/cell.h"
+#include "api/segment/segment_file.h"
+#include "base/status.h"
+#include "connect/redis/redis_command.h"
+#include "connect/redis/redis_layout.h"
+
+namespace caudal {
+
+// Rows that go to the server in one call of the script: their keys, and what becomes of each.
+struct RedisBatch {
+  RedisCommand keys;
+  RedisCommand actions;
+  int64_t ttl_millis = 0;  // of the layout that they were written by
+};
+
+class RedisRowWriter {
+ public:
+  static Result<RedisRowWriter> Make(RedisLayout layout);
+
+  // False when the cells are damaged.
+  bool Append(const SegmentRecord& record, RedisBatch* batch);
+
+ private:
+  RedisRowWriter(RedisLayout layout, RedisKeyTemplate key)
+      : layout_(std::move(layout)), template_(std::move(key)) {}
+  bool ReadCells(const SegmentRecord& record);
+  void AppendKey(const SegmentRecord& record, RedisBatch* batch);
+  void AppendHash(RedisBatch* batch);
+  void AppendString(RedisBatch* batch);
+  void AppendJson(RedisBatch* batch);
+
+  RedisLayout layout_;
+  RedisKeyTemplate template_;
+  std::vector<Cell> cells_;  // of the record at hand
+  std::vector<std::string> key_values_;
+  std::string text_;
+};
+
+// A cell as CAST to STRING writes it; bytes as they are. REQUIRES: it is not NULL.
+std::string RedisTextOf(const Cell& cell, RedisColumn::Kind kind);
+// As format 'json' writes it.
+void AppendRedisJson(const Cell& cell, RedisColumn::Kind kind, std::string* out);
+
+}  // namespace caudal

@@ -1,0 +1,440 @@
+// The sink against a real redis-server, which the tests start; skipped where none is installed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "api/testing/sink_contract.h"
+#include "connect/redis/redis_connector.h"
+#include "connect/redis/redis_script.h"
+#include "connect/redis/testing/redis_server.h"
+#include "data/column_builder.h"
+
+namespace caudal {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class NoRejects : public SinkRejects {
+ public:
+  void Reject(const Chunk&, RowSet, std::string message) override { ADD_FAILURE() << message; }
+};
+
+struct TestRow {
+  RowKind kind;
+  std::string account;
+  std::optional<int64_t> n;
+};
+
+constexpr RowKind kAdd = RowKind::kInsert, kRemove = RowKind::kDelete, kChange = RowKind::kUpdateAfter;
+
+class RedisSinkTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!RedisServer::Installed()) GTEST_SKIP() << "redis-server is not installed: run 'tools/setup test'";
+    folder_ = std::filesystem::temp_directory_path() /
+              ("caudal-redis-" + std::to_string(getpid()) +
+               ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    context_.env = Env::Real();
+    context_.files = FileSystem::Local();
+    context_.query = "bank/features";
+    context_.identity = "0123";
+    context_.sink = "features/sink/1";
+    context_.segment_dir = folder_ / "segments";
+    server_ = std::make_unique<RedisServer>(folder_, ServerOptions());
+  }
+  void TearDown() override {
+    server_.reset();
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+  virtual std::vector<std::string> ServerOptions() { return {}; }
+
+  Table FeaturesTable(int database = 0) {
+    Table table;
+    table.name = "features";
+    table.columns = {{"account", Type::String().WithNullable(false)}, {"n", Type(TypeId::kBigInt)}};
+    table.primary_key = {0};
+    table.options = {{"connector", "redis"},
+                     {"url", "unix://" + server_->socket() + "?db=" + std::to_string(database)},
+                     {"caudal.key", "acct:{account}"}};
+    return table;
+  }
+
+  static Chunk Rows(const std::vector<TestRow>& rows) {
+    ColumnBuilder accounts(Type::String().WithNullable(false)), numbers{Type(TypeId::kBigInt)};
+    std::vector<RowKind> kinds;
+    for (const TestRow& row : rows) {
+      accounts.AppendString(row.account);
+      row.n ? numbers.Append(*row.n) : numbers.AppendNull();
+      kinds.push_back(row.kind);
+    }
+    return Chunk({accounts.Finish(), numbers.Finish()}, static_cast<int32_t>(rows.size()), nullptr,
+                 std::make_shared<const std::vector<RowKind>>(kinds));
+  }
+
+  std::unique_ptr<Sink> MakeSink(const Table& table) {
+    auto sink = connector_.MakeSink(table, context_);
+    EXPECT_TRUE(sink.ok()) << sink.status().ToString();
+    return std::move(sink).value();
+  }
+  static Committable Prepare(Sink& sink, Epoch epoch, const Chunk& rows) {
+    auto writer = sink.MakeWriter(0);
+    NoRejects rejects;
+    EXPECT_TRUE((*writer)->Write(rows, rejects).ok());
+    auto committable = (*(*writer)->Seal(epoch))->Prepare();
+    EXPECT_TRUE(committable.ok()) << committable.status().ToString();
+    return *committable;
+  }
+  static CommitResult Commit(Sink& sink, Epoch epoch, const Committable& committable) {
+    return (*sink.MakeCommitter())->Commit(epoch, std::span(&committable, 1));  // each time as a new process
+  }
+  static void Write(Sink& sink, Epoch epoch, const std::vector<TestRow>& rows) {
+    sink_contract::ExpectCommitted(Commit(sink, epoch, Prepare(sink, epoch, Rows(rows))));
+  }
+
+  std::filesystem::path folder_;
+  std::unique_ptr<RedisServer> server_;
+  std::vector<std::unique_ptr<RedisServer>> servers_of_contract_;
+  RedisConnector connector_;
+  ConnectorContext context_;
+};
+
+TEST_F(RedisSinkTest, FoldsAnEpochByKeyAndCountsItsRows) {
+  const auto sink = MakeSink(FeaturesTable());
+  const Committable first =
+      Prepare(*sink, {1, 1},
+              Rows({{kAdd, "a", 1}, {kAdd, "b", 1}, {kChange, "a", 2}, {kRemove, "b", 1}, {kAdd, "c", 7}}));
+  EXPECT_EQ(first.rows_added, 4);
+  EXPECT_EQ(first.rows_removed, 1);
+  EXPECT_EQ(server_->Contents(), "");  // nothing before the commit
+  sink_contract::ExpectCommitted(Commit(*sink, {1, 1}, first));
+  EXPECT_EQ(server_->Contents(), "acct:a={account=a n=2} acct:c={account=c n=7} ");
+  Write(*sink, {1, 2}, {{kRemove, "a", 2}, {kChange, "c", 8}});
+  EXPECT_EQ(server_->Contents(), "acct:c={account=c n=8} ");
+}
+
+TEST_F(RedisSinkTest, KeepsTheContractOfSinks) {
+  // 500 rows are three batches.
+  const auto rows = [](int64_t number) {
+    std::vector<TestRow> all;
+    for (int i = 0; i < 500; ++i) all.push_back({kAdd, "k" + std::to_string(i), number});
+    all.push_back({kAdd, "a" + std::to_string(number), number});
+    all.push_back({kRemove, "a" + std::to_string(number - 2), number - 2});
+    return Rows(all);
+  };
+  int targets = 0;
+  const int cut_short = CheckSinkContract([&] {
+    const int mine = targets++;
+    const auto folder = folder_ / std::to_string(mine);
+    auto server = std::make_unique<RedisServer>(folder, std::vector<std::string>());
+    Table table = FeaturesTable();
+    table.options["url"] = "unix://" + server->socket();
+    servers_of_contract_.push_back(std::move(server));
+    SinkUnderTest test;
+    test.rows = rows;
+    test.open = [this, table, folder](int64_t generation) {
+      ConnectorContext context = context_;
+      context.segment_dir = folder / "segments";
+      context.generation = generation;
+      return connector_.MakeSink(table, context);
+    };
+    test.contents = [this, mine] { return servers_of_contract_[static_cast<size_t>(mine)]->Contents(); };
+    return test;
+  });
+  // A process dies, or hears nothing: once when it connects, at three sends and receives, before the last
+  // batch.
+  EXPECT_EQ(cut_short, 2 * (1 + 3 + 3 + 1));
+}
+
+// Wherever a process dies, the next one finishes the epoch, and rows of no other are seen.
+TEST_F(RedisSinkTest, AnEpochThatWasCutShortIsFinished) {
+  const auto sink = MakeSink(FeaturesTable());
+  SinkUnderTest test;
+  test.open = [this](int64_t) { return connector_.MakeSink(FeaturesTable(), context_); };
+  const std::string counted =
+      "local counts, text = {}, ''\n"
+      "for _, key in ipairs(redis.call('KEYS', 'acct:*')) do\n"
+      "  local n = redis.call('HGET', key, 'n')\n"
+      "  counts[n] = (counts[n] or 0) + 1\n"
+      "end\n"
+      "for n, count in pairs(counts) do text = text .. n .. ': ' .. count .. ' rows ' end\n"
+      "return text";
+  int cut_short = 0, halves = 0;
+  int64_t number = 0;
+  for (const FaultPoint point :
+       {FaultPoint::network_send, FaultPoint::network_receive, FaultPoint::database_commit}) {
+    for (int64_t pass = 1; pass <= 12; ++pass) {
+      std::vector<TestRow> rows;
+      for (int i = 0; i < 900; ++i) rows.push_back({kAdd, "k" + std::to_string(i), number + 1});
+      const std::vector<Committable> prepared = {Prepare(*sink, {1, ++number}, Rows(rows))};
+      cut_short += sink_contract::CommitAndDie(test, {1, number}, prepared, point, pass);
+      const std::string half = server_->Ask({"EVAL", counted, "0"});
+      halves += std::count(half.begin(), half.end(), ':') == 2;
+      sink_contract::ExpectCommitted(Commit(*sink, {1, number}, prepared[0]));
+      EXPECT_EQ(server_->Ask({"EVAL", counted, "0"}), std::to_string(number) + ": 900 rows ");
+    }
+  }
+  EXPECT_GE(cut_short, 15);
+  EXPECT_GE(halves, 4) << "some died between the batches";
+}
+
+TEST_F(RedisSinkTest, ARepeatedAnOlderAndAZombieCommitChangeNothing) {
+  const auto sink = MakeSink(FeaturesTable());
+  const Committable first = Prepare(*sink, {1, 1}, Rows({{kAdd, "a", 1}}));
+  const Committable zombie = Prepare(*sink, {1, 9}, Rows({{kAdd, "zombie", 1}}));
+  sink_contract::ExpectCommitted(Commit(*sink, {1, 1}, first));
+  sink_contract::ExpectCommitted(Commit(*sink, {1, 1}, first));
+  Write(*sink, {2, 2}, {{kAdd, "a", 2}});
+  sink_contract::ExpectCommitted(Commit(*sink, {1, 1}, first));
+  sink_contract::ExpectCommitted(Commit(*sink, {1, 9}, zombie));
+  EXPECT_EQ(server_->Contents(), "acct:a={account=a n=2} ");
+  EXPECT_EQ(*(*sink->MakeCommitter())->LastCommitted(), (Epoch{2, 2}));
+  EXPECT_EQ(server_->Ask({"HMGET", "caudal:ledger:bank/features@0123:features/sink/1", "generation", "number",
+                          "complete"}),
+            "2\n2\n1");
+}
+
+TEST_F(RedisSinkTest, TheLedgerTellsEverySinkFromEveryOther) {
+  int number = 0;
+  for (const auto& [identity, sink_id, ephemeral] :
+       {std::tuple("0123", "features/sink/1", false), std::tuple("0123", "features/sink/2", false),
+        std::tuple("4567", "features/sink/1", false), std::tuple("89ab", "features/sink/1", true)}) {
+    context_.identity = identity;
+    context_.sink = sink_id;
+    context_.ephemeral = ephemeral;
+    Write(*MakeSink(FeaturesTable()), {1, 1}, {{kAdd, "a" + std::to_string(++number), 1}});
+  }
+  const std::string contents = server_->Contents();
+  EXPECT_EQ(std::count(contents.begin(), contents.end(), '{'), 4);
+  EXPECT_EQ(server_->Ask({"DBSIZE"}), "7");  // what nothing goes on with leaves no ledger
+}
+
+// Two processes repeat the same epoch, each cut off in the middle of the other.
+TEST_F(RedisSinkTest, NoTwoAttemptsLeaveAHoleBetweenThem) {
+  RedisTarget target = *RedisTarget::Of(FeaturesTable());
+  auto connection = RedisConnection::Open(&target);
+  ASSERT_TRUE(connection.ok());
+  const std::string script =
+      (*connection)->Call(RedisCommand().Add("SCRIPT").Add("LOAD").Add(kRedisCommitScript))->text;
+  const auto batch = [&](std::string_view attempt, int64_t number, bool last, std::string_view key) {
+    RedisCommand command;
+    command.Add("EVALSHA").Add(std::string_view(script)).Add(int64_t{2}).Add("ledger").Add(key);
+    command.Add(int64_t{1}).Add(int64_t{1}).Add(attempt).Add(number).Add(int64_t{last}).Add(int64_t{0});
+    command.Add(int64_t{0}).Add(int64_t{0}).Add("S").Add("1");
+    return (*connection)->Call(command)->list[0].text;
+  };
+  EXPECT_EQ(batch("one", 1, false, "a"), "ok");
+  EXPECT_EQ(batch("two", 2, true, "c"), "gap");  // 'two' cuts its batches elsewhere
+  EXPECT_EQ(batch("two", 1, false, "a"), "ok");
+  EXPECT_EQ(batch("one", 2, true, "b"), "gap");
+  EXPECT_EQ(batch("two", 3, true, "c"), "gap");
+  EXPECT_EQ(batch("two", 2, true, "b"), "ok");
+  EXPECT_EQ(batch("one", 1, false, "a"), "done");
+}
+
+// KF-54.
+TEST_F(RedisSinkTest, NullsTakeTheirFieldsAwayAndOtherFieldsStay) {
+  const auto sink = MakeSink(FeaturesTable());
+  Write(*sink, {1, 1}, {{kAdd, "a", 1}});
+  EXPECT_EQ(server_->Ask({"HSET", "acct:a", "note", "by hand"}), "1");
+  Write(*sink, {1, 2}, {{kChange, "a", std::nullopt}});
+  EXPECT_EQ(server_->Contents(), "acct:a={account=a note=by hand} ");
+  Write(*sink, {1, 3}, {{kRemove, "a", std::nullopt}});
+  EXPECT_EQ(server_->Contents(), "");
+}
+
+TEST_F(RedisSinkTest, StringsHoldTheOneValue) {
+  Table table = FeaturesTable();
+  table.options["caudal.value-format"] = "string";
+  const auto sink = MakeSink(table);
+  Write(*sink, {1, 1}, {{kAdd, "a", 1}, {kAdd, "", 2}});
+  EXPECT_EQ(server_->Contents(), "acct:=2 acct:a=1 ");
+  Write(*sink, {1, 2}, {{kChange, "a", std::nullopt}, {kRemove, "", 2}});
+  EXPECT_EQ(server_->Contents(), "");  // a NULL is no value
+}
+
+TEST_F(RedisSinkTest, KeysLiveAsLongAsTheyAreToldAfterEachWrite) {
+  for (const char* format : {"hash", "string", "json"}) {
+    Table table = FeaturesTable();
+    context_.identity = format;
+    table.options["caudal.value-format"] = format;
+    table.options["caudal.ttl"] = "1 h";
+    const auto sink = MakeSink(table);
+    Write(*sink, {1, 1}, {{kAdd, "a", 1}});
+    EXPECT_GT(std::stoll(server_->Ask({"PTTL", "acct:a"})), 3'500'000);
+    EXPECT_EQ(server_->Ask({"PEXPIRE", "acct:a", "60000"}), "1");
+    Write(*sink, {1, 2}, {{kChange, "a", 2}});
+    EXPECT_GT(std::stoll(server_->Ask({"PTTL", "acct:a"})), 3'500'000);
+    // Without the option a key stays, whatever was said before.
+    table.options.erase("caudal.ttl");
+    Write(*MakeSink(table), {1, 3}, {{kChange, "a", 3}});
+    EXPECT_EQ(server_->Ask({"PTTL", "acct:a"}), "-1");
+    EXPECT_EQ(server_->Ask({"PTTL", "caudal:ledger:bank/features@" + context_.identity + ":features/sink/1"}),
+              "-1");
+    server_->Ask({"DEL", "acct:a"});
+  }
+}
+
+TEST_F(RedisSinkTest, ChoosesTheDatabase) {
+  Write(*MakeSink(FeaturesTable(3)), {1, 1}, {{kAdd, "a", 1}});
+  EXPECT_EQ(server_->Ask({"DBSIZE"}), "0");
+  const Status none = Commit(*MakeSink(FeaturesTable(99)), {1, 1}, {}).status;
+  EXPECT_EQ(none.domain(), Domain::kUser);
+  EXPECT_THAT(none.ToString(), HasSubstr("DB index is out of range"));
+}
+
+// KF-55: each answer is looked at.
+TEST_F(RedisSinkTest, AKeyOfAnotherTypeStopsAndIsNamed) {
+  server_->Ask({"RPUSH", "acct:b", "list"});
+  const auto sink = MakeSink(FeaturesTable());
+  std::vector<TestRow> rows = {{kAdd, "a", 1}, {kAdd, "b", 1}, {kAdd, "c", 1}};
+  for (int i = 0; i < 900; ++i) rows.push_back({kAdd, "x" + std::to_string(i), 1});
+  const Committable committable = Prepare(*sink, {1, 1}, Rows(rows));
+  const CommitResult refused = Commit(*sink, {1, 1}, committable);
+  EXPECT_EQ(refused.outcome, CommitOutcome::kRefused);
+  EXPECT_EQ(refused.status.domain(), Domain::kData);
+  EXPECT_THAT(refused.status.ToString(), HasSubstr("WRONGTYPE"));
+  EXPECT_THAT(refused.status.ToString(), HasSubstr("key 'acct:b'"));
+  EXPECT_THAT(refused.status.ToString(), HasSubstr("redis.sock"));
+  EXPECT_THAT(refused.status.hint(), HasSubstr("remove it"));
+  server_->Ask({"DEL", "acct:b"});  // as the hint says, then the query is started again
+  sink_contract::ExpectCommitted(Commit(*sink, {1, 1}, committable));
+  const std::string contents = server_->Contents();
+  EXPECT_EQ(std::count(contents.begin(), contents.end(), '{'), 903);
+}
+
+TEST_F(RedisSinkTest, AnOutageIsNoAnswerAndLosesNothing) {
+  Table table = FeaturesTable();
+  table.options["caudal.answer-timeout"] = "100 ms";
+  const auto sink = MakeSink(table);
+  const std::unique_ptr<SinkCommitter> committer = sink->MakeCommitter().value();
+  const auto commit = [&](Epoch epoch, const Committable& rows) {
+    return committer->Commit(epoch, std::span(&rows, 1));
+  };
+  const Committable first = Prepare(*sink, {1, 1}, Rows({{kAdd, "a", 1}}));
+  const auto expect_unknown = [&](std::string_view word) {
+    const CommitResult result = commit({1, 1}, first);
+    EXPECT_EQ(result.outcome, CommitOutcome::kUnknown);
+    EXPECT_EQ(result.status.retry(), Retry::kBackoff);
+    EXPECT_THAT(result.status.ToString(), HasSubstr(std::string(word)));
+    EXPECT_THAT(result.status.ToString(), HasSubstr("redis.sock"));
+  };
+  server_->Pause();
+  expect_unknown("no answer in time");
+  server_->Continue();
+  server_->Ask({"CONFIG", "SET", "maxmemory", "1"});
+  expect_unknown("OOM");
+  server_->Ask({"CONFIG", "SET", "maxmemory", "0"});
+  server_->Ask({"REPLICAOF", "127.0.0.1", "1"});
+  expect_unknown("READONLY");
+  server_->Ask({"REPLICAOF", "NO", "ONE"});
+  server_->Kill();
+  expect_unknown("redis.sock");
+  EXPECT_TRUE(sink->CheckTarget().ok());  // whether a target answers is not asked before the start
+  server_->Start();
+  sink_contract::ExpectCommitted(commit({1, 1}, first));
+  EXPECT_EQ(server_->Contents(), "acct:a={account=a n=1} ");
+  server_->Ask({"SCRIPT", "FLUSH"});
+  const Committable second = Prepare(*sink, {1, 2}, Rows({{kAdd, "b", 1}}));
+  EXPECT_EQ(commit({1, 2}, second).outcome, CommitOutcome::kUnknown);  // NOSCRIPT
+  sink_contract::ExpectCommitted(commit({1, 2}, second));
+}
+
+TEST_F(RedisSinkTest, AServerThatHasLostAnEpochIsFoundOut) {
+  const auto sink = MakeSink(FeaturesTable());
+  const std::unique_ptr<SinkCommitter> committer = sink->MakeCommitter().value();
+  const Committable first = Prepare(*sink, {1, 1}, Rows({{kAdd, "a", 1}}));
+  sink_contract::ExpectCommitted(committer->Commit({1, 1}, std::span(&first, 1)));
+  server_->Kill();  // nothing of it is on disk
+  server_->Start();
+  const Committable second = Prepare(*sink, {1, 2}, Rows({{kAdd, "b", 1}}));
+  EXPECT_EQ(committer->Commit({1, 2}, std::span(&second, 1)).outcome, CommitOutcome::kUnknown);  // cut off
+  const CommitResult result = committer->Commit({1, 2}, std::span(&second, 1));
+  EXPECT_EQ(result.outcome, CommitOutcome::kRefused);
+  EXPECT_EQ(result.status.domain(), Domain::kData);
+  EXPECT_THAT(result.status.ToString(), HasSubstr("lost what it had acknowledged"));
+  EXPECT_THAT(result.status.ToString(), HasSubstr("is at epoch 0-0 and was at 1-1"));
+  EXPECT_THAT(result.status.hint(), HasSubstr("appendfsync always"));
+  EXPECT_EQ(server_->Contents(), "");
+  sink_contract::ExpectCommitted(Commit(*sink, {1, 2}, second));  // who was told and starts again goes on
+}
+
+TEST_F(RedisSinkTest, AnotherServerThanTheRowsWereForIsRefused) {
+  const auto sink = MakeSink(FeaturesTable());
+  const Committable rows = Prepare(*sink, {1, 1}, Rows({{kAdd, "a", 1}}));
+  const CommitResult refused = Commit(*MakeSink(FeaturesTable(1)), {1, 1}, rows);
+  EXPECT_EQ(refused.outcome, CommitOutcome::kRefused);
+  EXPECT_THAT(refused.status.ToString(), HasSubstr("were prepared for"));
+}
+
+TEST_F(RedisSinkTest, ALostOrDamagedSegmentIsSaid) {
+  const auto sink = MakeSink(FeaturesTable());
+  const Committable damaged = Prepare(*sink, {1, 1}, Rows({{kAdd, "a", 1}}));
+  const std::string segment = context_.segment_dir + "/redis-features-1-1-0.segment";
+  ASSERT_TRUE(std::filesystem::exists(segment));
+  { std::fstream(segment, std::ios::in | std::ios::out).seekp(-1, std::ios::end).put('x'); }
+  EXPECT_EQ(Commit(*sink, {1, 1}, damaged).outcome, CommitOutcome::kLost);
+  ASSERT_TRUE((*sink->MakeCommitter())->RemoveLeftovers().ok());
+  EXPECT_FALSE(std::filesystem::exists(segment));
+  EXPECT_EQ(Commit(*sink, {1, 1}, damaged).outcome, CommitOutcome::kLost);
+  EXPECT_EQ(server_->Contents(), "");
+}
+
+class RedisPasswordTest : public RedisSinkTest {
+ protected:
+  std::vector<std::string> ServerOptions() override {
+    return {"--user", "default", "on", "nopass",   "~*",      "+@all",
+            "--user", "bank",    "on", ">sesame1", "~acct:*", "+@all"};
+  }
+  Table WithUser(std::string_view user) {
+    Table table = FeaturesTable();
+    table.options["url"] = "unix://" + std::string(user) + "@" + server_->socket();
+    return table;
+  }
+};
+
+TEST_F(RedisPasswordTest, LogsInAndNeverShowsThePassword) {
+  EXPECT_EQ(server_->Ask({"ACL", "SETUSER", "bank", "~caudal:ledger:*"}), "OK");
+  Write(*MakeSink(WithUser("bank:sesame1")), {1, 1}, {{kAdd, "a", 1}});
+  EXPECT_EQ(server_->Contents(), "acct:a={account=a n=1} ");
+  const auto sink = MakeSink(WithUser("bank:sesame2"));
+  const Status wrong = sink->CheckTarget();
+  EXPECT_EQ(wrong.domain(), Domain::kUser);
+  EXPECT_THAT(wrong.ToString(), HasSubstr("WRONGPASS"));
+  EXPECT_THAT(wrong.ToString(), Not(HasSubstr("sesame")));
+  const Committable rows = Prepare(*sink, {1, 2}, Rows({{kAdd, "b", 1}}));
+  const CommitResult refused = Commit(*sink, {1, 2}, rows);
+  EXPECT_EQ(refused.outcome, CommitOutcome::kRefused);
+  EXPECT_THAT(refused.status.ToString() + rows.payload, Not(HasSubstr("sesame")));
+}
+
+TEST_F(RedisPasswordTest, RightsThatAreMissingAreSaid) {
+  const auto sink = MakeSink(WithUser("bank:sesame1"));  // no right to the ledger's key
+  const Committable rows = Prepare(*sink, {1, 1}, Rows({{kAdd, "b", 1}}));
+  const CommitResult refused = Commit(*sink, {1, 1}, rows);
+  EXPECT_EQ(refused.outcome, CommitOutcome::kRefused);
+  EXPECT_THAT(refused.status.ToString(), HasSubstr("NOPERM"));
+  EXPECT_THAT(refused.status.hint(), HasSubstr("caudal:ledger:*"));
+  server_->Ask({"CONFIG", "SET", "requirepass", "sesame3"});
+  const Status closed = MakeSink(FeaturesTable())->CheckTarget();
+  EXPECT_EQ(closed.domain(), Domain::kUser);
+  EXPECT_THAT(closed.ToString(), HasSubstr("NOAUTH"));
+  EXPECT_THAT(closed.hint(), HasSubstr("'password'"));
+}
+
+class RedisClusterTest : public RedisSinkTest {
+ protected:
+  std::vector<std::string> ServerOptions() override { return {"--cluster-enabled", "yes", "--port", "0"}; }
+};
+
+TEST_F(RedisClusterTest, ANodeOfAClusterIsRefusedByName) {
+  const Status refused = MakeSink(FeaturesTable())->CheckTarget();
+  EXPECT_EQ(refused.domain(), Domain::kUser);
+  EXPECT_THAT(refused.ToString(), HasSubstr("runs as 'cluster', which is not built yet"));
+}
+
+}  // namespace
+}  // namespace caudal
