@@ -1,6 +1,7 @@
 #include "connect/kafka/kafka_connector.h"
 
 #include "connect/kafka/kafka_source.h"
+#include "connect/kafka/sink/kafka_sink.h"
 
 namespace caudal {
 namespace {
@@ -38,6 +39,15 @@ constexpr OptionSpec kOptions[] = {
      "new partitions are looked for every 10 s, whatever the interval; 0 = never"},
     {"caudal.accept-initial-skip", Kind::kBoolean, "false",
      "a first start may pass over what is there (mode 'latest-offset')"},
+    {"sink.partitioner", Kind::kString, "default",
+     "'default': by the hash of the key; 'fixed': one partition a task; 'round-robin'"},
+    {"sink.delivery-guarantee", Kind::kString, "exactly-once", "or 'at-least-once'"},
+    {"sink.transactional-id-prefix", Kind::kString, "caudal", "what the ids of its transactions begin with"},
+    {"sink.parallelism", Kind::kNotBuilt, "", "leave it out; the tasks of a query are 'parallelism.default'"},
+    {"caudal.ledger-topic", Kind::kString, "__caudal_ledger",
+     "a compacted topic of one partition that tells which epochs are committed; made if it is not there"},
+    {"caudal.max-record-bytes", Kind::kBytes, "1000000",
+     "rows whose record is larger are rejected; no more than the topic's max.message.bytes"},
     {"caudal.on-data-loss", Kind::kNotBuilt, "fail", "lost offsets stop the query with their ranges"},
     {"scan.watermark.emit.strategy", Kind::kNotBuilt, "on-event", "the watermark follows every row"},
     {"scan.watermark.alignment.group", Kind::kNotBuilt, "",
@@ -55,6 +65,11 @@ std::vector<Field> KafkaConnector::metadata() const { return KafkaColumns::Metad
 Result<std::unique_ptr<Source>> KafkaConnector::MakeSource(const Table& table, const ReadRequest& request,
                                                            const ConnectorContext& context) const {
   return KafkaSource::Make(table, request, context);
+}
+
+Result<std::unique_ptr<Sink>> KafkaConnector::MakeSink(const Table& table,
+                                                       const ConnectorContext& context) const {
+  return KafkaSink::Make(table, /*upsert=*/false, context);
 }
 
 }  // namespace caudal

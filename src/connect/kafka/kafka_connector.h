@@ -1,4 +1,5 @@
-// Connector 'kafka': topics as an append-only table, read exactly once, with Flink's option names.
+// Connector 'kafka': topics as an append-only table, read and written exactly once, with Flink's option
+// names.
 #pragma once
 
 #include "api/connector.h"
@@ -13,6 +14,8 @@ class KafkaConnector : public Connector {
   bool can_read() const override { return true; }
   Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
                                              const ConnectorContext& context) const override;
+  bool can_write() const override { return true; }
+  Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const override;
 };
 
 }  // namespace caudal

@@ -141,6 +141,7 @@ Options FormatOptionsOf(const Table& table, std::string_view prefix) {
   return options;
 }
 
+// `options->key_fields`: which columns are in the key.
 Status ReadFormats(const Table& table, KafkaTableOptions* options) {
   const std::string_view both = table.option("format"), value = table.option("value.format");
   if (both.empty() == value.empty()) {
@@ -150,7 +151,6 @@ Status ReadFormats(const Table& table, KafkaTableOptions* options) {
   options->value_options = FormatOptionsOf(table, both.empty() ? "value." : "");
   options->key_format = table.option("key.format");
   options->key_options = FormatOptionsOf(table, "key.");
-  options->key_fields = SplitList(table.option("key.fields"));
   options->key_prefix = table.option("key.fields-prefix");
   const std::string_view include = table.option("value.fields-include", "ALL");
   if (include != "ALL" && include != "EXCEPT_KEY") {
@@ -183,8 +183,10 @@ Status ReadFormats(const Table& table, KafkaTableOptions* options) {
 // What only the Java client knows and what here is always so.
 bool IsIgnoredProperty(std::string_view name) {
   constexpr std::string_view kIgnored[] = {
-      "key.deserializer", "value.deserializer",           "enable.auto.commit", "auto.commit.interval.ms",
-      "max.poll.records", "commit.offsets.on.checkpoint", "client.id.prefix"};
+      "key.deserializer",        "value.deserializer", "enable.auto.commit",
+      "auto.commit.interval.ms", "max.poll.records",   "commit.offsets.on.checkpoint",
+      "client.id.prefix",        "key.serializer",     "value.serializer",
+      "buffer.memory",           "max.block.ms"};
   return std::find(std::begin(kIgnored), std::end(kIgnored), name) != std::end(kIgnored);
 }
 
@@ -228,6 +230,7 @@ Result<KafkaTableOptions> KafkaTableOptions::From(const Table& table) {
   ASSIGN_OR_RETURN(options.start, ParseMode(table, "scan.startup", "group-offsets"));
   ASSIGN_OR_RETURN(options.stop, ParseMode(table, "scan.bounded", "unbounded"));
   RETURN_IF_ERROR(ReadTopics(table, &options));
+  options.key_fields = SplitList(table.option("key.fields"));
   RETURN_IF_ERROR(ReadFormats(table, &options));
   RETURN_IF_ERROR(ReadProperties(table, &options));
   options.accept_initial_skip = table.option("caudal.accept-initial-skip") == "true";
@@ -239,6 +242,21 @@ Result<KafkaTableOptions> KafkaTableOptions::From(const Table& table) {
   }
   ASSIGN_OR_RETURN(options.discovery_millis,
                    ParseDurationMillis(table.option("scan.topic-partition-discovery.interval", "5 min")));
+  return options;
+}
+
+Result<KafkaTableOptions> KafkaTableOptions::ForSink(const Table& table, bool by_primary_key) {
+  KafkaTableOptions options;
+  RETURN_IF_ERROR(ReadTopics(table, &options));
+  if (by_primary_key) {
+    for (const int column : table.primary_key) {
+      options.key_fields.push_back(table.columns[static_cast<size_t>(column)].name);
+    }
+  } else {
+    options.key_fields = SplitList(table.option("key.fields"));
+  }
+  RETURN_IF_ERROR(ReadFormats(table, &options));
+  RETURN_IF_ERROR(ReadProperties(table, &options));
   return options;
 }
 

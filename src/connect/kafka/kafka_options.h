@@ -40,6 +40,9 @@ struct KafkaTableOptions {
   bool key_in_value = true;             // value.fields-include = ALL
 
   static Result<KafkaTableOptions> From(const Table& table);
+  // What writing needs: topics, formats, properties. `by_primary_key`: the primary key's columns are the
+  // key's.
+  static Result<KafkaTableOptions> ForSink(const Table& table, bool by_primary_key);
   // For people: "topic 'a'", "topics matching 'b.*'".
   std::string Topics() const;
 };

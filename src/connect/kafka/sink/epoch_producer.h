@@ -1,0 +1,67 @@
+// EpochProducer: one producer of the client library, which sends an epoch's records in one transaction, or
+// without one.
+//
+// Every call but Produce blocks until it is answered or the deadline is over: I/O threads only, one at a
+// time. After any error the producer is of no more use: what became of the transaction only a new one can
+// settle, whose Make ends it (reference: Kafka's transaction protocol before KIP-890 lets a late answer apply
+// to the next transaction of the same epoch of a producer).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "connect/kafka/kafka_config.h"
+
+namespace caudal {
+
+struct OutgoingRecord {
+  std::string_view topic;
+  int32_t partition = -1;  // -1: the client chooses
+  // No data: NULL.
+  std::string_view key, value;
+  int64_t timestamp_millis = -1;  // -1: now
+  std::string_view headers;       // as AppendHeader writes them
+};
+
+class EpochProducer {
+ public:
+  // `transactional_id`: empty = without transactions. Otherwise fences every older producer of the id and
+  // ends its transaction. User error for properties that the library does not know.
+  static Result<std::unique_ptr<EpochProducer>> Make(const std::map<std::string, std::string>& properties,
+                                                     const std::string& transactional_id);
+  ~EpochProducer();
+  EpochProducer(const EpochProducer&) = delete;
+  EpochProducer& operator=(const EpochProducer&) = delete;
+
+  // REQUIRES for Begin and Commit: a transactional id.
+  Status Begin();
+  // Copies the record; waits for room in the client's queue.
+  Status Produce(const OutgoingRecord& record);
+  // Waits until each record is acknowledged.
+  Status Flush();
+  Status Commit();
+  int64_t acknowledged() const { return acknowledged_; }
+
+  // User error: there is no such topic. External errors: no broker answered.
+  Result<int32_t> Partitions(const std::string& topic);
+  // Makes a compacted topic of one partition unless it is there.
+  Status MakeCompactedTopic(const std::string& topic);
+
+ private:
+  EpochProducer() = default;
+  static void OnDelivery(rd_kafka_s*, const rd_kafka_message_s* message, void*);
+  Status Failure(std::string_view what, int error, std::string_view text) const;
+
+  KafkaEvents events_;
+  rd_kafka_s* client_ = nullptr;
+  // Written by callbacks, which run within this object's own calls.
+  int64_t produced_ = 0;
+  int64_t acknowledged_ = 0;
+  int first_error_ = 0;  // of a record
+};
+
+}  // namespace caudal

@@ -1,0 +1,23 @@
+// The segments of connectors 'kafka' and 'upsert-kafka' (docs/formats/kafka-segment.md): records as they are
+// sent.
+//
+// Free functions; any thread that owns the producer.
+#pragma once
+
+#include <string_view>
+
+#include "api/segment/segment_file.h"
+#include "base/status.h"
+#include "connect/kafka/sink/epoch_producer.h"
+#include "connect/kafka/sink/kafka_sink_options.h"
+
+namespace caudal {
+
+// `task`: whose rows they are, for the partitioner 'fixed'.
+SegmentForm KafkaSegmentForm(const KafkaSinkOptions& options, int task);
+
+// Gives every record to `producer`, which may still have to send some. `partitions`: of the topic.
+Status SendKafkaSegment(std::string_view segment, const SegmentReference& reference, int32_t partitions,
+                        EpochProducer* producer);
+
+}  // namespace caudal

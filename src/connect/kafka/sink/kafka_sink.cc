@@ -1,0 +1,47 @@
+#include "connect/kafka/sink/kafka_sink.h"
+
+#include "connect/kafka/kafka_client.h"
+#include "connect/kafka/sink/kafka_committer.h"
+#include "connect/kafka/sink/kafka_envelope.h"
+#include "connect/kafka/sink/kafka_sink_writer.h"
+
+namespace caudal {
+namespace {
+
+constexpr int kLookMillis = 3'000;
+
+}  // namespace
+
+Result<std::unique_ptr<Sink>> KafkaSink::Make(const Table& table, bool upsert,
+                                              const ConnectorContext& context) {
+  ASSIGN_OR_RETURN(KafkaSinkOptions options, KafkaSinkOptions::From(table, upsert));
+  ASSIGN_OR_RETURN(const KafkaEnvelope envelope, KafkaEnvelope::Make(table, options));
+  return std::unique_ptr<Sink>(new KafkaSink(table, std::move(options), context));
+}
+
+Status KafkaSink::CheckTarget() const {
+  ASSIGN_OR_RETURN(const std::unique_ptr<KafkaClient> client,
+                   KafkaClient::Make(options_.table.properties, "caudal"));
+  Result<KafkaTopic> topic = client->Topic(options_.topic, kLookMillis);
+  if (!topic.ok()) {
+    if (topic.status().domain() == Domain::kExternal) return Status();
+    return std::move(topic).status().At(options_.frame());
+  }
+  if (topic->partitions > 0) return Status();
+  return Status::User("there is no topic '" + options_.topic + "'")
+      .Hint("make it, with the partitions and the retention that its readers need")
+      .At(options_.frame());
+}
+
+Result<std::unique_ptr<SinkWriter>> KafkaSink::MakeWriter(int task) {
+  ASSIGN_OR_RETURN(KafkaEnvelope envelope, KafkaEnvelope::Make(table_, options_));
+  return std::unique_ptr<SinkWriter>(std::make_unique<KafkaSinkWriter>(
+      std::move(envelope), options_.max_record_bytes,
+      std::make_unique<SegmentWriter>(KafkaSegmentForm(options_, task), context_, task)));
+}
+
+Result<std::unique_ptr<SinkCommitter>> KafkaSink::MakeCommitter() {
+  return std::unique_ptr<SinkCommitter>(std::make_unique<KafkaCommitter>(options_, context_));
+}
+
+}  // namespace caudal

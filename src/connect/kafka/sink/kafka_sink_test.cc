@@ -1,0 +1,410 @@
+// The sinks against the client library's own broker, which takes transactions but hides nothing that was
+// aborted: what depends on that is in KafkaSinkOnABroker, which wants a real one (make peer-kafka).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "api/testing/sink_contract.h"
+#include "connect/kafka/kafka_connector.h"
+#include "connect/kafka/sink/epoch_producer.h"
+#include "connect/kafka/sink/upsert_kafka_connector.h"
+#include "data/column_builder.h"
+
+namespace caudal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int kReadMillis = 20'000;
+
+class Rejects : public SinkRejects {
+ public:
+  void Reject(const Chunk&, RowSet rows, std::string message) override {
+    for (int32_t i = 0; i < rows.count; ++i) rejected.push_back(std::to_string(rows[i]) + ": " + message);
+  }
+  std::vector<std::string> rejected;
+};
+
+TableColumn Named(std::string name, Type type, std::string metadata = "") {
+  TableColumn column;
+  column.name = std::move(name);
+  column.type = std::move(type);
+  if (!metadata.empty()) column.kind = TableColumn::Kind::kMetadata;
+  column.metadata_key = std::move(metadata);
+  return column;
+}
+
+struct TestRow {
+  RowKind kind;
+  std::string account;
+  int64_t n;
+};
+
+Chunk Rows(const std::vector<TestRow>& rows) {
+  ColumnBuilder accounts(Type::String().WithNullable(false)), numbers{Type(TypeId::kBigInt)};
+  std::vector<RowKind> kinds;
+  bool insert_only = true;
+  for (const TestRow& row : rows) {
+    accounts.AppendString(row.account);
+    numbers.Append(row.n);
+    kinds.push_back(row.kind);
+    insert_only = insert_only && row.kind == RowKind::kInsert;
+  }
+  return Chunk({accounts.Finish(), numbers.Finish()}, static_cast<int32_t>(rows.size()), nullptr,
+               insert_only ? nullptr : std::make_shared<const std::vector<RowKind>>(kinds));
+}
+
+// Every committed record of a topic as "key=value", partition by partition, as it stands there.
+std::vector<std::string> Contents(const std::string& servers, const std::string& topic) {
+  char text[512];
+  rd_kafka_conf_t* conf = rd_kafka_conf_new();
+  for (const auto& [name, value] :
+       {std::pair("bootstrap.servers", servers), std::pair("group.id", std::string("test")),
+        std::pair("isolation.level", std::string("read_committed")),
+        std::pair("enable.partition.eof", std::string("true"))}) {
+    rd_kafka_conf_set(conf, name, value.c_str(), text, sizeof text);
+  }
+  rd_kafka_conf_set_log_cb(conf, [](const rd_kafka_t*, int, const char*, const char*) {});
+  rd_kafka_t* consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof text);
+  rd_kafka_poll_set_consumer(consumer);
+  std::vector<std::string> records;
+  const rd_kafka_metadata_t* metadata = nullptr;
+  rd_kafka_topic_t* handle = rd_kafka_topic_new(consumer, topic.c_str(), nullptr);
+  rd_kafka_metadata(consumer, 0, handle, &metadata, kReadMillis);
+  rd_kafka_topic_destroy(handle);
+  const int partitions =
+      metadata == nullptr || metadata->topic_cnt == 0 ? 0 : metadata->topics[0].partition_cnt;
+  rd_kafka_metadata_destroy(metadata);
+  for (int partition = 0; partition < partitions; ++partition) {
+    rd_kafka_topic_partition_list_t* list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, topic.c_str(), partition)->offset = RD_KAFKA_OFFSET_BEGINNING;
+    rd_kafka_assign(consumer, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    for (bool end = false; !end;) {
+      rd_kafka_message_t* message = rd_kafka_consumer_poll(consumer, kReadMillis);
+      end = message == nullptr || message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+      if (message != nullptr && message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        const auto bytes = [](const void* data, size_t size) {
+          return data == nullptr ? std::string("NULL") : std::string(static_cast<const char*>(data), size);
+        };
+        records.push_back(bytes(message->key, message->key_len) + "=" +
+                          bytes(message->payload, message->len));
+      }
+      if (message != nullptr) rd_kafka_message_destroy(message);
+    }
+  }
+  rd_kafka_consumer_close(consumer);
+  rd_kafka_destroy(consumer);
+  return records;
+}
+
+class KafkaSinkTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("caudal-kafka-" + std::to_string(getpid()) +
+               ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+    char text[512];
+    rd_kafka_conf_t* conf = rd_kafka_conf_new();
+    rd_kafka_conf_set_log_cb(conf, [](const rd_kafka_t*, int, const char*, const char*) {});
+    rd_kafka_conf_set(conf, "test.mock.num.brokers", "1", text, sizeof text);
+    broker_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof text);
+    ASSERT_NE(broker_, nullptr) << text;
+    cluster_ = rd_kafka_handle_mock_cluster(broker_);
+    servers_ = rd_kafka_mock_cluster_bootstraps(cluster_);
+    rd_kafka_mock_topic_create(cluster_, "out", 2, 1);
+    rd_kafka_mock_topic_create(cluster_, "__caudal_ledger", 1, 1);
+    context_.files = FileSystem::Local();
+    context_.query = "bank/features";
+    context_.identity = "0123";
+    context_.sink = "features/sink/1";
+    context_.segment_dir = folder_ / "segments";
+  }
+  void TearDown() override {
+    rd_kafka_destroy(broker_);
+    std::filesystem::remove_all(folder_);
+  }
+
+  Table Append() const {
+    Table table;
+    table.name = "features";
+    table.columns = {Named("account", Type::String().WithNullable(false)), Named("n", Type(TypeId::kBigInt))};
+    table.options = {{"connector", "kafka"},
+                     {"topic", "out"},
+                     {"format", "json"},
+                     {"properties.bootstrap.servers", servers_}};
+    return table;
+  }
+  Table Upsert() const {
+    Table table = Append();
+    table.primary_key = {0};
+    table.options["connector"] = "upsert-kafka";
+    table.options.erase("format");
+    table.options["key.format"] = "raw";
+    table.options["value.format"] = "json";
+    return table;
+  }
+  Result<std::unique_ptr<Sink>> TryMakeSink(const Table& table) {
+    return table.option("connector") == "kafka" ? append_.MakeSink(table, context_)
+                                                : upsert_.MakeSink(table, context_);
+  }
+  std::unique_ptr<Sink> MakeSink(const Table& table) {
+    auto sink = TryMakeSink(table);
+    EXPECT_TRUE(sink.ok()) << sink.status().ToString();
+    return std::move(sink).value();
+  }
+  Committable Prepare(Sink& sink, Epoch epoch, const Chunk& rows) {
+    auto writer = sink.MakeWriter(0);
+    EXPECT_TRUE(writer.ok());
+    const Status written = (*writer)->Write(rows, rejects_);
+    EXPECT_TRUE(written.ok()) << written.ToString();
+    auto sealed = (*writer)->Seal(epoch);
+    EXPECT_TRUE(sealed.ok());
+    auto committable = (*sealed)->Prepare();
+    EXPECT_TRUE(committable.ok()) << committable.status().ToString();
+    return *committable;
+  }
+  // Each time as a new process.
+  CommitResult Commit(Sink& sink, Epoch epoch, const Committable& committable) {
+    auto committer = sink.MakeCommitter();
+    EXPECT_TRUE(committer.ok());
+    return (*committer)->Commit(epoch, std::span(&committable, 1));
+  }
+  void ExpectCommitted(Sink& sink, Epoch epoch, const Committable& committable) {
+    const CommitResult result = Commit(sink, epoch, committable);
+    EXPECT_EQ(result.outcome, CommitOutcome::kCommitted) << result.status.ToString();
+  }
+  std::vector<std::string> Out() {
+    std::vector<std::string> records = Contents(servers_, "out");
+    std::sort(records.begin(), records.end());
+    return records;
+  }
+  std::string Refusal(const Table& table) {
+    const auto sink = TryMakeSink(table);
+    EXPECT_FALSE(sink.ok());
+    return sink.ok() ? "" : sink.status().ToString();
+  }
+
+  std::filesystem::path folder_;
+  std::string servers_;
+  KafkaConnector append_;
+  UpsertKafkaConnector upsert_;
+  ConnectorContext context_;
+  Rejects rejects_;
+  rd_kafka_t* broker_ = nullptr;
+  rd_kafka_mock_cluster_t* cluster_ = nullptr;
+};
+
+TEST_F(KafkaSinkTest, AppendsRowsWithoutAKey) {
+  const auto sink = MakeSink(Append());
+  EXPECT_EQ(sink->guarantee(), "exactly once");
+  const Committable rows =
+      Prepare(*sink, {1, 1}, Rows({{RowKind::kInsert, "a", 1}, {RowKind::kInsert, "a", 1}}));
+  EXPECT_EQ(rows.rows_added, 2);
+  EXPECT_THAT(Out(), IsEmpty());  // nothing before the commit
+  ExpectCommitted(*sink, {1, 1}, rows);
+  EXPECT_THAT(Out(), ElementsAre(R"(NULL={"account":"a","n":1})", R"(NULL={"account":"a","n":1})"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "segments") &&
+               !std::filesystem::is_empty(folder_ / "segments"));
+}
+
+TEST_F(KafkaSinkTest, AnEpochIsSentOnceHoweverOftenItIsRepeated) {
+  const auto sink = MakeSink(Append());
+  const auto copy = [&](Epoch epoch, int64_t n) {
+    return Prepare(*sink, epoch, Rows({{RowKind::kInsert, "a", n}}));
+  };
+  const Committable first = copy({1, 1}, 1);
+  const Committable again = copy({1, 2}, 1);  // the same rows in another file, which commits do not remove
+  const Committable zombie = copy({1, 9}, 9);
+  ExpectCommitted(*sink, {1, 1}, first);
+  ExpectCommitted(*sink, {1, 1}, again);
+  const Committable second = copy({2, 2}, 2);
+  ExpectCommitted(*sink, {2, 2}, second);
+  ExpectCommitted(*sink, {1, 9}, zombie);
+  EXPECT_THAT(Out(), ElementsAre(R"(NULL={"account":"a","n":1})", R"(NULL={"account":"a","n":2})"));
+  EXPECT_EQ(*(*sink->MakeCommitter())->LastCommitted(), (Epoch{2, 2}));
+  EXPECT_THAT(Contents(servers_, "__caudal_ledger").back(),
+              "bank/features@0123:features/sink/1={\"generation\": 2, \"number\": 2}");
+  // Another sink of the same query has its own.
+  context_.sink = "features/sink/2";
+  EXPECT_EQ(*(*MakeSink(Append())->MakeCommitter())->LastCommitted(), Epoch());
+}
+
+TEST_F(KafkaSinkTest, AtLeastOnceKeepsNoLedger) {
+  Table table = Append();
+  table.options["sink.delivery-guarantee"] = "at-least-once";
+  const auto sink = MakeSink(table);
+  EXPECT_EQ(sink->guarantee(), "at least once");
+  ExpectCommitted(*sink, {1, 1}, Prepare(*sink, {1, 1}, Rows({{RowKind::kInsert, "a", 1}})));
+  EXPECT_THAT(Out(), ElementsAre(R"(NULL={"account":"a","n":1})"));
+  EXPECT_THAT(Contents(servers_, "__caudal_ledger"), IsEmpty());
+}
+
+TEST_F(KafkaSinkTest, UpsertsTheLastRowOfAKeyAndDeletes) {
+  const auto sink = MakeSink(Upsert());
+  const Committable first = Prepare(*sink, {1, 1},
+                                    Rows({{RowKind::kInsert, "a", 1},
+                                          {RowKind::kInsert, "b", 1},
+                                          {RowKind::kUpdateAfter, "a", 2},
+                                          {RowKind::kDelete, "b", 1}}));
+  EXPECT_EQ(first.rows_added, 3);
+  EXPECT_EQ(first.rows_removed, 1);
+  ExpectCommitted(*sink, {1, 1}, first);
+  EXPECT_THAT(Out(), ElementsAre(R"(a={"account":"a","n":2})", "b=NULL"));
+}
+
+TEST_F(KafkaSinkTest, WritesKeysHeadersAndTimestamps) {
+  Table table = Append();
+  table.options["key.format"] = "json";
+  table.options["key.fields"] = "account";
+  table.options["value.fields-include"] = "EXCEPT_KEY";
+  table.columns.push_back(Named("ts", Type::TimestampLtz(3), "timestamp"));
+  table.columns.push_back(
+      Named("h", Type::Map(Type::String().WithNullable(false), Type::Bytes()), "headers"));
+  ColumnBuilder accounts(Type::String()), numbers{Type(TypeId::kBigInt)}, times(Type::TimestampLtz(3)),
+      headers(table.columns[3].type);
+  accounts.AppendString("a");
+  numbers.Append(int64_t{7});
+  times.Append(int64_t{1'700'000'000'123'000});
+  headers.child(0).AppendString("trace");
+  headers.child(1).AppendString("1-2");
+  headers.child(0).AppendString("none");
+  headers.child(1).AppendNull();
+  headers.AppendList();
+  const auto sink = MakeSink(table);
+  const Chunk rows({accounts.Finish(), numbers.Finish(), times.Finish(), headers.Finish()}, 1);
+  ExpectCommitted(*sink, {1, 1}, Prepare(*sink, {1, 1}, rows));
+  EXPECT_THAT(Out(), ElementsAre(R"({"account":"a"}={"n":7})"));
+}
+
+TEST_F(KafkaSinkTest, ARowThatNoBrokerTakesIsRejected) {
+  Table table = Append();
+  table.options["caudal.max-record-bytes"] = "40";
+  const auto sink = MakeSink(table);
+  const Committable rows = Prepare(*sink, {1, 1},
+                                   Rows({{RowKind::kInsert, "a", 1},
+                                         {RowKind::kInsert, std::string(50, 'b'), 2},
+                                         {RowKind::kInsert, "c", 3}}));
+  EXPECT_THAT(rejects_.rejected,
+              ElementsAre("1: its record has 70 bytes, more than 'caudal.max-record-bytes' (40)"));
+  EXPECT_EQ(rows.rows_added, 2);
+  ExpectCommitted(*sink, {1, 1}, rows);
+  EXPECT_THAT(Out(), ElementsAre(R"(NULL={"account":"a","n":1})", R"(NULL={"account":"c","n":3})"));
+}
+
+// A commit waits for a broker that is away and is repeated when it is back.
+TEST_F(KafkaSinkTest, ARefusedRecordIsNoOutage) {
+  const auto sink = MakeSink(Append());
+  const Committable rows = Prepare(*sink, {1, 1}, Rows({{RowKind::kInsert, "a", 1}}));
+  rd_kafka_mock_push_request_errors(cluster_, 0 /* Produce */, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+  const CommitResult refused = Commit(*sink, {1, 1}, rows);
+  EXPECT_EQ(refused.outcome, CommitOutcome::kRefused) << refused.status.ToString();
+  EXPECT_THAT(refused.status.ToString(), HasSubstr("topic 'out' at"));
+  // The application-visible outcome of a fenced or timed-out end is unknown; then the ledger decides.
+  rd_kafka_mock_push_request_errors(cluster_, 26 /* EndTxn */, 1, RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH);
+  const CommitResult unknown = Commit(*sink, {1, 1}, rows);
+  EXPECT_EQ(unknown.outcome, CommitOutcome::kUnknown) << unknown.status.ToString();
+  ExpectCommitted(*sink, {1, 1}, rows);
+  EXPECT_EQ(*(*sink->MakeCommitter())->LastCommitted(), (Epoch{1, 1}));
+}
+
+TEST_F(KafkaSinkTest, WhatCannotBeWrittenIsRefusedByName) {
+  Table table = Append();
+  table.options["topic"] = "a;b";
+  EXPECT_THAT(Refusal(table), HasSubstr("'topic' must name exactly one"));
+  table = Append();
+  table.options["sink.partitioner"] = "com.example.P";
+  EXPECT_THAT(Refusal(table), HasSubstr("'sink.partitioner' is 'com.example.P'"));
+  table = Append();
+  table.options["sink.delivery-guarantee"] = "none";
+  EXPECT_THAT(Refusal(table), HasSubstr("it can be 'exactly-once' or 'at-least-once'"));
+  table = Append();
+  table.options["properties.transactional.id"] = "x";
+  EXPECT_THAT(Refusal(table), HasSubstr("'sink.transactional-id-prefix'"));
+  table = Append();
+  table.options["properties.linger"] = "1";
+  auto committer = MakeSink(table)->MakeCommitter();
+  EXPECT_THAT((*committer)->LastCommitted().status().ToString(), HasSubstr("no property 'linger'"));
+  table = Append();
+  table.columns.push_back(Named("o", Type(TypeId::kBigInt), "offset"));
+  EXPECT_THAT(Refusal(table), HasSubstr("column 'o' is metadata 'offset'"));
+  table = Append();
+  table.options["format"] = "raw";
+  EXPECT_THAT(Refusal(table), HasSubstr("format 'raw' takes one column of STRING or BYTES, not 2 columns"));
+  table = Upsert();
+  table.primary_key.clear();
+  EXPECT_THAT(Refusal(table), HasSubstr("needs a primary key"));
+  table = Append();
+  table.options["topic"] = "nowhere";
+  const Status missing = MakeSink(table)->CheckTarget();
+  EXPECT_THAT(missing.ok() ? "ok" : missing.ToString(), HasSubstr("there is no topic 'nowhere'"));
+}
+
+// A real broker at CAUDAL_TEST_KAFKA, where aborted transactions are seen by nobody.
+TEST(KafkaSinkOnABroker, KeepsTheContractOfSinks) {
+  const char* servers = std::getenv("CAUDAL_TEST_KAFKA");
+  if (servers == nullptr) GTEST_SKIP() << "wants a broker at CAUDAL_TEST_KAFKA: make peer-kafka";
+  const std::filesystem::path root =
+      std::filesystem::temp_directory_path() / ("caudal-kafka-" + std::to_string(getpid()));
+  int targets = 0;
+  KafkaConnector append;
+  UpsertKafkaConnector upsert;
+  for (const bool by_key : {true, false}) {
+    const int cut_short = CheckSinkContract([&] {
+      const std::string topic = "contract-" + std::to_string(getpid()) + "-" + std::to_string(targets++);
+      Table table;
+      table.name = "features";
+      table.columns = {Named("account", Type::String().WithNullable(false)),
+                       Named("n", Type(TypeId::kBigInt))};
+      table.options = {{"topic", topic}, {"properties.bootstrap.servers", servers}};
+      if (by_key) {
+        table.primary_key = {0};
+        table.options.insert(
+            {{"connector", "upsert-kafka"}, {"key.format", "raw"}, {"value.format", "json"}});
+      } else {
+        // A key, as the topic is compacted.
+        table.options.insert(
+            {{"connector", "kafka"}, {"format", "json"}, {"key.format", "raw"}, {"key.fields", "account"}});
+      }
+      auto admin = EpochProducer::Make({{"bootstrap.servers", servers}}, "");
+      EXPECT_TRUE(admin.ok() && (*admin)->MakeCompactedTopic(topic).ok());
+      SinkUnderTest test;
+      test.rows = [by_key](int64_t number) {
+        const std::string account = "a" + std::to_string(number);
+        if (!by_key) return Rows({{RowKind::kInsert, account, number}, {RowKind::kInsert, "all", number}});
+        return Rows({{RowKind::kInsert, account, number},
+                     {RowKind::kUpdateAfter, "all", number},
+                     {RowKind::kDelete, "a" + std::to_string(number - 2), number - 2}});
+      };
+      test.open = [&, table, root, topic](int64_t generation) -> Result<std::unique_ptr<Sink>> {
+        ConnectorContext context;
+        context.files = FileSystem::Local();
+        context.query = "bank/features";
+        context.identity = topic;
+        context.sink = "features/sink/1";
+        context.segment_dir = root / topic;
+        context.generation = generation;
+        return by_key ? upsert.MakeSink(table, context) : append.MakeSink(table, context);
+      };
+      test.contents = [servers, topic] {
+        std::string text;
+        for (const std::string& record : Contents(servers, topic)) text += record + "\n";
+        return text;
+      };
+      return test;
+    });
+    EXPECT_GT(cut_short, 0) << "a process dies before its transaction is committed";
+  }
+  std::filesystem::remove_all(root);
+}
+
+}  // namespace
+}  // namespace caudal

@@ -1,0 +1,40 @@
+#include "connect/kafka/sink/kafka_sink_writer.h"
+
+#include <fmt/format.h>
+
+#include "data/column_view.h"
+
+namespace caudal {
+
+Status KafkaSinkWriter::Write(const Chunk& chunk, SinkRejects& rejects) {
+  ASSIGN_OR_RETURN(Chunk sealed, envelope_.Seal(chunk));
+  RejectLarge(chunk, &sealed, rejects);
+  return sealed.empty() ? Status() : segment_->Write(sealed, rejects);
+}
+
+void KafkaSinkWriter::RejectLarge(const Chunk& chunk, Chunk* sealed, SinkRejects& rejects) const {
+  const RowSet rows = chunk.rows();
+  std::vector<int64_t> sizes(static_cast<size_t>(rows.count));
+  for (const auto column : {KafkaEnvelope::kKey, KafkaEnvelope::kValue, KafkaEnvelope::kHeaders}) {
+    const ColumnView<StringView> part(*sealed->column(column));
+    for (int32_t i = 0; i < rows.count; ++i) {
+      if (!part.IsNull(i)) sizes[static_cast<size_t>(i)] += static_cast<int64_t>(part[i].view().size());
+    }
+  }
+  auto kept = std::make_unique<Selection>();
+  for (int32_t i = 0; i < rows.count; ++i) {
+    const int64_t size = sizes[static_cast<size_t>(i)];
+    if (size <= max_record_bytes_) {
+      kept->rows.push_back(static_cast<uint16_t>(i));
+      continue;
+    }
+    const auto row = static_cast<uint16_t>(rows[i]);
+    rejects.Reject(chunk, RowSet{&row, 1},
+                   fmt::format("its record has {} bytes, more than 'caudal.max-record-bytes' ({})", size,
+                               max_record_bytes_));
+  }
+  if (static_cast<int32_t>(kept->rows.size()) == rows.count) return;
+  *sealed = sealed->WithSelection(SelectionPtr(std::move(kept)));
+}
+
+}  // namespace caudal
