@@ -48,6 +48,7 @@ class SinkWriter {
   virtual Status Write(const Chunk& chunk, SinkRejects& rejects) = 0;
   // Everything written since the last Seal; the writer goes on with the next epoch.
   virtual Result<std::unique_ptr<SealedEpoch>> Seal(Epoch epoch) = 0;
+  // What the caller charges to the query's budget; what was sealed, until the manifest holds it.
   virtual int64_t buffered_bytes() const = 0;
 };
 

@@ -16,20 +16,16 @@ class SegmentWriter : public SinkWriter {
  public:
   SegmentWriter(SegmentForm form, ConnectorContext context, int task)
       : form_(std::move(form)), context_(std::move(context)), task_(task), rows_(form_.key) {}
-  ~SegmentWriter() override { Charge(0); }
 
   Status Write(const Chunk& chunk, SinkRejects& rejects) override;
   Result<std::unique_ptr<SealedEpoch>> Seal(Epoch epoch) override;
   int64_t buffered_bytes() const override { return rows_.bytes(); }
 
  private:
-  void Charge(int64_t bytes);
-
   SegmentForm form_;
   ConnectorContext context_;
   int task_;
   EpochRows rows_;
-  int64_t charged_ = 0;
 };
 
 }  // namespace caudal
