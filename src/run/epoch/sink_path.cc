@@ -18,37 +18,34 @@ std::vector<bool> TakesInputRows(const Plan& plan, const std::vector<NodeState>&
   return takes;
 }
 
-// The nodes whose rows reach `sink`, itself included.
-std::vector<int> PathTo(const Plan& plan, size_t sink) {
-  std::vector<bool> on_path(plan.nodes.size(), false);
-  on_path[sink] = true;
-  std::vector<int> path;
+// By node, in how many ways its rows reach `sink`: a row that comes there by two of them has a fate on each.
+std::vector<int64_t> WaysTo(const Plan& plan, size_t sink) {
+  std::vector<int64_t> ways(plan.nodes.size(), 0);
+  ways[sink] = 1;
   for (size_t i = sink + 1; i-- > 0;) {
-    if (!on_path[i]) continue;
-    path.push_back(static_cast<int>(i));
-    for (const PlanInput& input : plan.nodes[i].inputs) on_path[static_cast<size_t>(input.node)] = true;
+    for (const PlanInput& input : plan.nodes[i].inputs) ways[static_cast<size_t>(input.node)] += ways[i];
   }
-  std::reverse(path.begin(), path.end());
-  return path;
+  return ways;
 }
 
 SinkPath MakePath(const Plan& plan, const std::vector<NodeState>& nodes, size_t sink,
                   const std::vector<bool>& takes) {
   SinkPath path;
   path.sink = plan.nodes[sink].id;
-  path.nodes = PathTo(plan, sink);
   if (sink < nodes.size()) {
     for (const int64_t rows : nodes[sink].rows_in) path.rows_written += rows;
   }
+  const std::vector<int64_t> ways = WaysTo(plan, sink);
   int64_t with_fate = 0;
-  for (const int node : path.nodes) {
-    const auto i = static_cast<size_t>(node);
+  for (size_t i = 0; i < ways.size(); ++i) {
+    if (ways[i] == 0) continue;
+    path.nodes.push_back(static_cast<int>(i));
     if (i >= nodes.size() || !takes[i]) continue;
-    if (plan.nodes[i].as<ScanNode>() != nullptr) path.rows_read += RowsRead(nodes[i]);
+    if (plan.nodes[i].as<ScanNode>() != nullptr) path.rows_read += ways[i] * RowsRead(nodes[i]);
     for (const CountedFate& fate : nodes[i].fates) {
       if (fate.rows == 0) continue;
-      path.fates.push_back({nodes[i].id, fate.fate, fate.name, fate.rows});
-      with_fate += fate.rows;
+      path.fates.push_back({nodes[i].id, fate.fate, fate.name, ways[i] * fate.rows});
+      with_fate += ways[i] * fate.rows;
     }
   }
   path.rows_unaccounted = path.rows_read - with_fate;

@@ -19,7 +19,8 @@ struct PathFate {
   int64_t rows = 0;
 };
 
-// One sink's path through a query. Each input row has one of these fates.
+// One sink's path through a query. Each input row has one of these fates; one that reaches the sink in two
+// ways (UNION ALL of a table with itself) counts as two.
 struct SinkPath {
   std::string sink;
   int64_t rows_read = 0;
