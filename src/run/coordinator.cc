@@ -198,9 +198,12 @@ Runnable::Outcome Coordinator::Run() {
 void Coordinator::MaybeGiveUp(int64_t now) {
   const bool trying = landing_ ? landing_->running : flight_.has_value();
   if (finished_ || failing_.ok() || trying || now < give_up_at_) return;
-  Fail(
-      Status(failing_).Hint("the query was to stop and could not commit its last epoch; started again, it "
-                            "goes on at the one before"));
+  Fail(Status(failing_).Hint(
+      landing_
+          ? "the query was to stop and its last epoch is not yet seen everywhere; it is kept in the "
+            "checkpoint, and the next start commits it first"
+          : "the query was to stop and could not commit its last epoch; started again, it goes on at the "
+            "one before"));
 }
 
 void Coordinator::Arm(int64_t now) {
