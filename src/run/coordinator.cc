@@ -517,15 +517,15 @@ void Coordinator::MaybeDiscover(int64_t now) {
     if (discovery->complete() || now < discover_at_[i]) continue;
     discovering_ = true;
     Submit([this, discovery, i] {
-      Result<std::vector<SplitState>> found = discovery->Discover();
+      Result<SplitDiscovery::Found> found = discovery->Look();
       return [this, discovery, i, found] {
         discovering_ = false;
         discover_at_[i] = parts_.env->SteadyNanos() + discovery->interval_millis() * kNanosPerMilli;
-        for (const auto& [of, split] : finished_splits_) of->OnFinished(split);
-        finished_splits_.clear();
         if (!found.ok())
           return Fail(found.status().At("source '" + ids_[static_cast<size_t>(discovery->node())] + "'"));
-        HandOut(*discovery, *found);
+        HandOut(*discovery, discovery->Take(*found));
+        for (const auto& [of, split] : finished_splits_) of->OnFinished(split);
+        finished_splits_.clear();
       };
     });
     return;

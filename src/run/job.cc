@@ -387,8 +387,9 @@ Status Job::FindSplits() {
       Status status = discovery->Restore(*state);
       if (!status.ok()) return std::move(status).At("source '" + id + "'");
     }
-    Result<std::vector<SplitState>> found = discovery->Discover();
+    Result<SplitDiscovery::Found> found = discovery->Look();
     if (!found.ok()) return found.status().At("source '" + id + "'");
+    discovery->Take(std::move(*found));
     endpoints_[static_cast<size_t>(discovery->node())].splits = static_cast<int>(discovery->known().size());
   }
   return Status();

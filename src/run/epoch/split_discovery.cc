@@ -21,10 +21,17 @@ Status SplitDiscovery::Restore(const NodeState& state) {
   return Status();
 }
 
-Result<std::vector<SplitState>> SplitDiscovery::Discover() {
-  ASSIGN_OR_RETURN(const std::vector<Split> found, enumerator_->Discover());
+Result<SplitDiscovery::Found> SplitDiscovery::Look() {
+  Found found;
+  ASSIGN_OR_RETURN(found.splits, enumerator_->Discover());
+  found.enumerator = enumerator_->Snapshot();
+  found.complete = enumerator_->complete();
+  return found;
+}
+
+std::vector<SplitState> SplitDiscovery::Take(Found found) {
   std::vector<SplitState> fresh;
-  for (const Split& split : found) {
+  for (const Split& split : found.splits) {
     const bool old =
         std::any_of(known_.begin(), known_.end(), [&](const auto& each) { return each.id == split.id; });
     if (old) continue;
@@ -34,8 +41,8 @@ Result<std::vector<SplitState>> SplitDiscovery::Discover() {
     fresh.push_back(state);
     known_.push_back(std::move(state));
   }
-  snapshot_ = enumerator_->Snapshot();
-  complete_ = enumerator_->complete();
+  snapshot_ = std::move(found.enumerator);
+  complete_ = found.complete;
   return fresh;
 }
 

@@ -1,7 +1,7 @@
 // SplitDiscovery: the splits of one source: finds them, hands them to the source's tasks, and knows them all,
 // so that a manifest also names those that no task has reported yet.
 //
-// Owned by the coordinator. Discover blocks (I/O thread); nothing else is called meanwhile except known().
+// Owned by the coordinator, on whose thread everything but Look is called.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,15 @@ class SplitDiscovery {
 
   // From a manifest. User or Data error from the source.
   Status Restore(const NodeState& state);
+  struct Found {
+    std::vector<Split> splits;
+    std::string enumerator;  // its state
+    bool complete = false;
+  };
+  // Blocks (I/O thread); OnFinished is not called meanwhile, all else may be.
+  Result<Found> Look();
   // Splits not known before, added to known().
-  Result<std::vector<SplitState>> Discover();
+  std::vector<SplitState> Take(Found found);
 
   int node() const { return node_; }
   int64_t interval_millis() const { return interval_millis_; }
