@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/fault_point.h"
 
@@ -13,6 +14,7 @@ constexpr int64_t kNanosPerMilli = 1'000'000;
 constexpr int64_t kFirstBackoff = 100 * kNanosPerMilli;
 constexpr int64_t kLongestBackoff = 30'000 * kNanosPerMilli;
 constexpr size_t kRecentEpochs = 256;
+constexpr size_t kFreshnessSteps = 128;  // of one epoch
 constexpr int64_t kRetainEvery = 4;
 // How long a query that is asked to stop goes on trying to commit its last epoch.
 constexpr int64_t kStopPatience = 30'000 * kNanosPerMilli;
@@ -22,6 +24,22 @@ int64_t Longer(int64_t backoff) { return std::clamp(backoff * 2, kFirstBackoff, 
 // Whether the same call, made again, can succeed.
 bool IsPassing(const Status& status) {
   return !Faults::IsInjectedCrash(status) && status.retry() == Retry::kBackoff;
+}
+
+// (ms from arrival to commit, rows), at most kFreshnessSteps of them: where there are more, the times are
+// rounded up together.
+std::vector<std::pair<int64_t, int64_t>> FreshnessOf(const std::vector<std::pair<int64_t, int64_t>>& arrivals,
+                                                     int64_t committed_millis) {
+  std::map<int64_t, int64_t> rows_at;
+  for (const auto& [arrival, rows] : arrivals) {
+    rows_at[std::max<int64_t>(0, committed_millis - arrival)] += rows;
+  }
+  for (int64_t step = 2; rows_at.size() > kFreshnessSteps; step *= 2) {
+    std::map<int64_t, int64_t> rounded;
+    for (const auto& [millis, rows] : rows_at) rounded[(millis + step - 1) / step * step] += rows;
+    rows_at = std::move(rounded);
+  }
+  return {rows_at.begin(), rows_at.end()};
 }
 
 // What has been counted, without what it takes to go on.
@@ -478,9 +496,7 @@ void Coordinator::OnCommitted() {
   sample.epoch = landing.commit.epoch;
   sample.committed_millis = parts_.env->NowMillis();
   sample.duration_millis = (now - landing.began_nanos) / kNanosPerMilli;
-  for (const auto& [arrival, rows] : landing.arrivals) {
-    sample.freshness.emplace_back(std::max<int64_t>(0, sample.committed_millis - arrival), rows);
-  }
+  sample.freshness = FreshnessOf(landing.arrivals, sample.committed_millis);
   {
     std::lock_guard lock(mutex_);
     progress_.last = landing.commit.epoch;
@@ -490,6 +506,11 @@ void Coordinator::OnCommitted() {
     progress_.recent.push_back(std::move(sample));
     if (progress_.recent.size() > kRecentEpochs) progress_.recent.erase(progress_.recent.begin());
     progress_.nodes = landing.nodes;
+    // Whoever shows progress copies it many times a second.
+    for (NodeState& node : progress_.nodes) {
+      node.segments.clear();
+      node.committables.clear();
+    }
     for (const PendingCommit::Target& target : landing.commit.targets) {
       int64_t& bytes = progress_.bytes_written[target.id];
       for (const Committable& one : target.committables) bytes += one.bytes;

@@ -20,7 +20,7 @@ struct EpochSample {
   Epoch epoch;
   int64_t committed_millis = 0;  // wall clock: visible everywhere
   int64_t duration_millis = 0;   // barrier to commit
-  // (freshness in ms: arrival → visible commit, rows)
+  // (freshness in ms: arrival → visible commit, rows), ascending, at most 128
   std::vector<std::pair<int64_t, int64_t>> freshness;
 };
 
