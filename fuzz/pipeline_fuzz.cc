@@ -10,11 +10,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto file = caudal::ParsePipelineFile(text, "pipeline.yaml");
   if (file.ok()) {
-    const caudal::PipelineQueries queries{
-        {"main", "hot"}, {"silver_transactions", "hot"}, {{"transactions", 300'000}}};
+    const caudal::PipelineQueries queries{.checkpoint_names = {"main", "hot"},
+                                          .tables = {"transactions", "silver_transactions", "hot"},
+                                          .read_tables = {"transactions"},
+                                          .written_tables = {"silver_transactions", "hot"},
+                                          .watermarks = {{"transactions", 300'000}}};
     const caudal::Status fits = caudal::CheckPipeline(file.value(), queries);
     if (!fits.ok() && fits.message().empty()) std::abort();
-    const caudal::Status twice = caudal::CheckPipeline(file.value(), {{"main", "main"}, {}, {}});
+    const caudal::Status twice = caudal::CheckPipeline(file.value(), {.checkpoint_names = {"main", "main"}});
     if (twice.ok()) std::abort();
     return 0;
   }
