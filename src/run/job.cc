@@ -65,6 +65,10 @@ std::vector<std::vector<std::string>> SinksOf(const Plan& plan, size_t nodes) {
   return sinks_of;
 }
 
+std::string FolderOf(const Plan& plan, const JobOptions& options) {
+  return options.state_root + "/" + PathPart(options.pipeline) + "/" + PathPart(plan.query);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Job>> Job::Start(Plan plan, const JobOptions& options) {
@@ -96,6 +100,13 @@ void Job::ForgetUncommitted() {
   static_cast<void>(RemoveLeftovers().ok());  // the query's own error is the one to be told
 }
 
+bool Job::HasCheckpoint(const Plan& plan, const JobOptions& options) {
+  if (options.state_root.empty()) return false;
+  const auto manifests = ListManifests(options.files, FolderOf(plan, options));
+  return manifests.ok() && std::any_of(manifests->begin(), manifests->end(),
+                                       [](const ManifestFile& manifest) { return !manifest.closed; });
+}
+
 Status Job::Prepare() {
   query_ = options_.pipeline + "/" + plan_.query;
   if (!options_.make_operator) options_.make_operator = MakeOperator;
@@ -106,7 +117,7 @@ Status Job::Prepare() {
   // Of one epoch, the only one, it would be a limit of all rows.
   if (settings_.epochs.ephemeral) settings_.max_rows_per_epoch = 0;
   if (!settings_.epochs.ephemeral) {
-    folder_ = options_.state_root + "/" + PathPart(options_.pipeline) + "/" + PathPart(plan_.query);
+    folder_ = FolderOf(plan_, options_);
   }
   budget_ = std::make_unique<MemoryBudget>("query " + query_, settings_.memory_limit, options_.budget);
   if (plan_.dead_letter) {

@@ -23,6 +23,8 @@ class Job {
   // (User) a plan that the checkpoint does not fit.
   static Result<std::unique_ptr<Job>> Start(Plan plan, const JobOptions& options);
   ~Job();
+  // Whether an earlier start of the query has committed: what it needs was there once.
+  static bool HasCheckpoint(const Plan& plan, const JobOptions& options);
 
   enum class StopKind {
     kSavepoint,  // a last epoch; goes on exactly there when started again

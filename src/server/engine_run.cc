@@ -64,7 +64,7 @@ Status EngineRun::Start() {
     options.refuse_drained = !options_.restarted;
     queries_.push_back(std::make_unique<QueryRunner>(std::move(plan), std::move(options), env_, &log_));
   }
-  for (const auto& query : queries_) RETURN_IF_ERROR(query->Start());
+  for (const auto& query : queries_) RETURN_IF_ERROR(query->Begin());
   return Status();
 }
 

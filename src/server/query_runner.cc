@@ -17,6 +17,14 @@ QueryRunner::QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log)
       log_(log),
       policy_(kLimits) {}
 
+Status QueryRunner::Begin() {
+  Status status = Start();
+  if (status.ok() || status.retry() != Retry::kBackoff || !Job::HasCheckpoint(plan_, options_)) return status;
+  status_ = std::move(status);
+  OnEnd();
+  return Status();
+}
+
 Status QueryRunner::Start() {
   ASSIGN_OR_RETURN(job_, Job::Start(plan_, options_));
   // From here on it is this run that drains it or meets the end of its input, and reports it.

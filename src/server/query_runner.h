@@ -22,8 +22,9 @@ class QueryRunner {
   // All outlive it.
   QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log);
 
-  // The first start: an error is the run's refusal.
-  Status Start();
+  // The first start: an error is the run's refusal. But a query that an earlier run has got going waits for
+  // what is away just now, and stops no other.
+  Status Begin();
   // Looks after it; call a few times a second.
   void Tick();
   void Stop(Job::StopKind kind);
@@ -44,6 +45,7 @@ class QueryRunner {
   std::vector<std::string> TakeWarnings() { return std::exchange(warnings_, {}); }
 
  private:
+  Status Start();
   void LogCommit();
   // Logs what begins or has ended.
   void SetTrouble(Status trouble);

@@ -252,6 +252,29 @@ class BadInput(unittest.TestCase):
         self.assertIn("run: it goes on", text)
         self.assert_nothing_half_written()
 
+    def test_target_that_is_away_when_a_run_goes_on(self):
+        """A first start without its target is refused (test_unreadable_paths); one that goes on waits for it."""
+        self.feed({"id": 1, "amount": 1})
+        self.job(source=WATCH)
+        script = (self.folder / "job.sql").read_text()
+        (self.folder / "job.sql").write_text(script.replace("sqlite:out.db", "sqlite:target/out.db"))
+        (self.folder / "target").mkdir()
+        rights = self.without_rights()
+        self.expect(self.caudal("run", "job.sql", "--state", "state", "--until-idle", "200 ms", **rights), 0)
+        (self.folder / "target").chmod(0)
+        self.feed({"id": 2, "amount": 2}, name="b.ndjson")
+        process = self.start("run", "job.sql", "--state", "state", **rights)
+        self.wait_for(lambda: "event=stalled" in self.log(), "the message")
+        self.assertIsNone(process.poll())
+        (self.folder / "target").chmod(0o755)
+        self.wait_for(lambda: "event=recovered" in self.log(), "a commit, once the target is there")
+        process.terminate()
+        _, text = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0, text)
+        self.assertIn("run: it waits and tries again: error[external]", text)
+        (self.folder / "target/out.db").rename(self.folder / "out.db")
+        self.assertEqual([row[0] for row in self.rows()], [1, 2])
+
     # --- what lies in the data ---
 
     def test_a_file_whose_name_sorts_before_what_is_read(self):
