@@ -92,6 +92,10 @@ bench-job: build ## run NeoBank over 5 M events, prove its outputs, print speed,
 peer-flink: ## run the tests marked `oracle` on a real Flink and compare with the record (needs Java)
 	@test/peer/flink/record --check
 
+.PHONY: peer-redis
+peer-redis: build ## kill NeoBank and the Redis server that it writes to, 20 times each; the features must stay exact
+	@test/peer/redis/restarts --caudal build/release/caudal
+
 .PHONY: peer-kafka
 peer-kafka: build ## read a real Kafka: start-up modes, lost data, outages, then NeoBank under kills (needs Java)
 	@test/peer/kafka/source build/release/caudal

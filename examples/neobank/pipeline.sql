@@ -1,4 +1,4 @@
--- Both outputs in one statement set, over the tables of tables.sql: the stream is read once, and both commit with one
+-- Both outputs in one statement set, over the tables of tables.sql and features.sql: the stream is read once, and both commit with one
 -- checkpoint. Run by pipeline.yaml.
 --   silver    Parquet by date and hour
 --   features  one row an account and window, in a SQL database; updated while the window is open

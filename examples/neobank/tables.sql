@@ -1,5 +1,5 @@
--- NeoBank's tables on files and SQLite: what is read, what is written, what is kept aside. The views and queries over them
--- (views.sql, pipeline.sql, two-queries.sql) are the same in every profile.
+-- NeoBank's tables on files: what is read, what is written, what is kept aside; the features' are in features.sql. The views and
+-- queries over them (views.sql, pipeline.sql, two-queries.sql) are the same in every profile.
 
 -- Rows that do not parse, break NOT NULL or come too late, with their bytes. Each query keeps its own and says so.
 CREATE TABLE dead_letters (
@@ -62,36 +62,4 @@ CREATE TABLE silver (
   'connector' = 'filesystem',
   'path' = 'neobank-data/silver',
   'format' = 'parquet'
-);
-
--- One row an account and window, updated while the window is open; for pipeline.yaml.
-CREATE TABLE features (
-  account_id STRING NOT NULL,
-  window_start TIMESTAMP(3) NOT NULL,
-  window_end TIMESTAMP(3) NOT NULL,
-  txn_count_1h BIGINT NOT NULL,
-  avg_amount_1h DECIMAL(38, 6),
-  distinct_merchants_1h BIGINT,
-  PRIMARY KEY (account_id, window_end) NOT ENFORCED
-) WITH (
-  'connector' = 'jdbc',
-  'url' = 'jdbc:sqlite:neobank-data/features.db',
-  'table-name' = 'features',
-  'caudal.create-table' = 'true'
-);
-
--- The newest closed window of each account; for two-queries.yaml.
-CREATE TABLE features_latest (
-  account_id STRING NOT NULL,
-  window_start TIMESTAMP(3) NOT NULL,
-  window_end TIMESTAMP(3) NOT NULL,
-  txn_count_1h BIGINT NOT NULL,
-  avg_amount_1h DECIMAL(38, 6),
-  distinct_merchants_1h BIGINT,
-  PRIMARY KEY (account_id) NOT ENFORCED
-) WITH (
-  'connector' = 'jdbc',
-  'url' = 'jdbc:sqlite:neobank-data/features.db',
-  'table-name' = 'features_latest',
-  'caudal.create-table' = 'true'
 );

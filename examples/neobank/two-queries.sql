@@ -1,4 +1,4 @@
--- The same pipeline as two queries over the tables of tables.sql: each reads the stream on its own and has its own
+-- The same pipeline as two queries over the tables of tables.sql and features.sql: each reads the stream on its own and has its own
 -- checkpoint and dead letters, so that one that is down does not hold the other. The features are the newest closed
 -- window of each account. Run by two-queries.yaml.
 
