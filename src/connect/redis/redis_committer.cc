@@ -5,15 +5,17 @@
 #include <algorithm>
 
 #include "connect/redis/redis_script.h"
+#include "connect/redis/redis_writer.h"
 #include "data/text/number_text.h"
 
 namespace caudal {
 
-RedisCommitter::RedisCommitter(RedisTarget target, ConnectorContext context)
+RedisCommitter::RedisCommitter(RedisTarget target, ConnectorContext context, AcknowledgedEpoch* acknowledged)
     : target_(std::move(target)),
       form_(RedisSegmentForm(target_)),
       context_(std::move(context)),
-      ledger_(fmt::format("caudal:ledger:{}@{}:{}", context_.query, context_.identity, context_.sink)) {}
+      ledger_(fmt::format("caudal:ledger:{}@{}:{}", context_.query, context_.identity, context_.sink)),
+      acknowledged_(acknowledged) {}
 
 Status RedisCommitter::Connect() {
   if (connection_ != nullptr) return Status();
@@ -48,7 +50,7 @@ Result<Epoch> RedisCommitter::LastCommitted() {
     connection_.reset();
     return std::move(ledger).status().At(target_.frame());
   }
-  known_ = std::max(known_, ledger->epoch);
+  acknowledged_->Raise(ledger->epoch);
   return ledger->epoch;
 }
 
@@ -59,7 +61,7 @@ CommitResult RedisCommitter::Commit(Epoch epoch, std::span<const Committable> co
     connection_.reset();  // the next call starts from a fresh connection
     return Answer(std::move(status), lost);
   }
-  known_ = std::max(known_, epoch);
+  acknowledged_->Raise(epoch);
   RemoveSegments(context_.files, form_, committables);
   return {};
 }
@@ -69,20 +71,37 @@ Status RedisCommitter::Apply(Epoch epoch, std::span<const Committable> committab
   RedisPipeline::Attempt attempt;
   attempt.ledger = ledger_;
   attempt.name = fmt::format("{:016x}", context_.env->Random());
+  Ledger ledger;
   if (!context_.ephemeral) {
     attempt.epoch = epoch;
-    attempt.least = known_;
+    attempt.least = acknowledged_->get();
+    for (const Committable& committable : committables) {
+      attempt.least = std::max(attempt.least, RedisWriter::AcknowledgedIn(committable.payload));
+    }
     // Segments of an epoch that the server has may be gone already.
-    ASSIGN_OR_RETURN(const Ledger ledger, ReadLedger());
+    ASSIGN_OR_RETURN(ledger, ReadLedger());
+    if (ledger.epoch < attempt.least) return RedisPipeline::LostEpochs(ledger_, ledger.epoch, attempt.least);
     if (ledger.epoch > epoch || (ledger.epoch == epoch && ledger.complete)) return Status();
   }
   RedisPipeline pipeline(connection_.get(), &script_, std::move(attempt));
   for (const Committable& committable : committables) {
     ASSIGN_OR_RETURN(const SegmentReference reference, SegmentReference::Parse(form_, committable.payload));
     RETURN_IF_ERROR(reference.CheckTarget(form_, "'hostname', 'port' and 'database'"));
-    RETURN_IF_ERROR(ApplySegment(reference, &pipeline, lost));
+    Status status = ApplySegment(reference, &pipeline, lost);
+    if (*lost && !context_.ephemeral) return Gone(std::move(status), ledger, epoch);
+    RETURN_IF_ERROR(status);
   }
   return pipeline.Finish();
+}
+
+Status RedisCommitter::Gone(Status why, const Ledger& ledger, Epoch epoch) const {
+  return std::move(why).Hint(
+      fmt::format("the server's ledger is at epoch {}-{}: if it was further once, the server has lost what "
+                  "it had acknowledged "
+                  "('appendfsync always' keeps it); to go on without the rows, run there: HSET '{}' "
+                  "generation {} number {} "
+                  "complete 1",
+                  ledger.epoch.generation, ledger.epoch.number, ledger_, epoch.generation, epoch.number));
 }
 
 Status RedisCommitter::ApplySegment(const SegmentReference& reference, RedisPipeline* pipeline, bool* lost) {

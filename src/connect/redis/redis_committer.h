@@ -11,6 +11,7 @@
 
 #include "api/connector.h"
 #include "api/sink.h"
+#include "connect/redis/acknowledged_epoch.h"
 #include "connect/redis/redis_connection.h"
 #include "connect/redis/redis_pipeline.h"
 #include "connect/redis/redis_segment.h"
@@ -19,7 +20,8 @@ namespace caudal {
 
 class RedisCommitter : public SinkCommitter {
  public:
-  RedisCommitter(RedisTarget target, ConnectorContext context);
+  // `acknowledged` outlives it.
+  RedisCommitter(RedisTarget target, ConnectorContext context, AcknowledgedEpoch* acknowledged);
 
   // The newest epoch of which the server has rows, be it all of them or not: going back behind it would be
   // seen.
@@ -38,6 +40,8 @@ class RedisCommitter : public SinkCommitter {
   Result<Ledger> ReadLedger();
   Status Apply(Epoch epoch, std::span<const Committable> committables, bool* lost);
   Status ApplySegment(const SegmentReference& reference, RedisPipeline* pipeline, bool* lost);
+  // Of rows that are neither in the server nor in the checkpoint any more.
+  Status Gone(Status why, const Ledger& ledger, Epoch epoch) const;
   CommitResult Answer(Status status, bool lost) const;
 
   RedisTarget target_;
@@ -46,7 +50,7 @@ class RedisCommitter : public SinkCommitter {
   std::string ledger_;  // the key
   std::unique_ptr<RedisConnection> connection_;
   std::string script_;  // the loaded script's name in the server
-  Epoch known_;         // the newest epoch that the server has told of
+  AcknowledgedEpoch* acknowledged_;
 };
 
 }  // namespace caudal

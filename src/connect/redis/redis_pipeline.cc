@@ -79,17 +79,20 @@ Status RedisPipeline::Failed(const RedisAnswer& answer, const RedisCommand& keys
     const std::string_view key = keys.at(row);
     return RedisError(text).At(fmt::format("key '{}'", key.substr(0, kShownKey)));
   }
-  if (word == "lost") {
-    return Status::Data(
-               fmt::format("the server has lost what it had acknowledged: its ledger '{}' is at epoch "
-                           "{} and was at {}-{}",
-                           attempt_.ledger, text, attempt_.least.generation, attempt_.least.number))
-        .Hint(
-            "rows of the epochs between are missing there; set 'appendonly yes' and 'appendfsync always' on "
-            "the "
-            "server, and build the table anew under another --state folder, or go on without them");
-  }
-  return Status::External("another attempt commits the same epoch", Retry::kBackoff);
+  return Status::External("the ledger was changed by somebody else meanwhile", Retry::kBackoff);
+}
+
+Status RedisPipeline::LostEpochs(const std::string& ledger, Epoch at, Epoch was) {
+  return Status::Data(
+             fmt::format("the server has lost what it had acknowledged: its ledger is at epoch {}-{} and was "
+                         "at {}-{}",
+                         at.generation, at.number, was.generation, was.number))
+      .Hint(fmt::format(
+          "rows of the epochs between are missing there: set 'appendonly yes' and 'appendfsync always' on "
+          "the "
+          "server, and build the table anew under another --state folder; or, to go on without them, run "
+          "there: HSET '{}' generation {} number {} complete 1",
+          ledger, was.generation, was.number));
 }
 
 }  // namespace caudal

@@ -31,6 +31,8 @@ class RedisPipeline {
   Status Apply(SegmentRecords* records, RedisRowWriter* rows);
   // The last batch; the epoch is complete.
   Status Finish();
+  // The server's ledger is at `at` and was at `was`.
+  static Status LostEpochs(const std::string& ledger, Epoch at, Epoch was);
   // The server has this epoch, or a newer one, from somebody else.
   bool superseded() const { return superseded_; }
 

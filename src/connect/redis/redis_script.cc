@@ -12,7 +12,7 @@ if generation > 0 then
   local ledger = redis.call('HMGET', KEYS[1], 'generation', 'number', 'complete', 'attempt', 'batch')
   local g, n = tonumber(ledger[1] or '0'), tonumber(ledger[2] or '0')
   local least_g, least_n = tonumber(ARGV[7]), tonumber(ARGV[8])
-  if g < least_g or (g == least_g and n < least_n) then return {'lost', 0, g .. '-' .. n} end
+  if g < least_g or (g == least_g and n < least_n) then return {'gap', 0, ''} end
   if g > generation or (g == generation and n > number) then return {'older', 0, ''} end
   local same = g == generation and n == number
   if same and ledger[3] == '1' then return {'done', 0, ''} end

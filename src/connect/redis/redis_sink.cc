@@ -4,6 +4,7 @@
 #include "connect/redis/redis_committer.h"
 #include "connect/redis/redis_connection.h"
 #include "connect/redis/redis_segment.h"
+#include "connect/redis/redis_writer.h"
 
 namespace caudal {
 
@@ -14,12 +15,12 @@ Status RedisSink::CheckTarget() const {
 }
 
 Result<std::unique_ptr<SinkWriter>> RedisSink::MakeWriter(int task) {
-  return std::unique_ptr<SinkWriter>(
-      std::make_unique<SegmentWriter>(RedisSegmentForm(target_), context_, task));
+  auto segments = std::make_unique<SegmentWriter>(RedisSegmentForm(target_), context_, task);
+  return std::unique_ptr<SinkWriter>(std::make_unique<RedisWriter>(std::move(segments), &acknowledged_));
 }
 
 Result<std::unique_ptr<SinkCommitter>> RedisSink::MakeCommitter() {
-  return std::unique_ptr<SinkCommitter>(std::make_unique<RedisCommitter>(target_, context_));
+  return std::unique_ptr<SinkCommitter>(std::make_unique<RedisCommitter>(target_, context_, &acknowledged_));
 }
 
 }  // namespace caudal

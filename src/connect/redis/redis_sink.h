@@ -7,6 +7,7 @@
 
 #include "api/connector.h"
 #include "api/sink.h"
+#include "connect/redis/acknowledged_epoch.h"
 #include "connect/redis/redis_target.h"
 
 namespace caudal {
@@ -25,6 +26,7 @@ class RedisSink : public Sink {
  private:
   RedisTarget target_;
   ConnectorContext context_;
+  AcknowledgedEpoch acknowledged_;
 };
 
 }  // namespace caudal

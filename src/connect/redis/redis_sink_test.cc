@@ -348,18 +348,36 @@ TEST_F(RedisSinkTest, AServerThatHasLostAnEpochIsFoundOut) {
   const std::unique_ptr<SinkCommitter> committer = sink->MakeCommitter().value();
   const Committable first = Prepare(*sink, {1, 1}, Rows({{kAdd, "a", 1}}));
   sink_contract::ExpectCommitted(committer->Commit({1, 1}, std::span(&first, 1)));
+  const Committable second = Prepare(*sink, {1, 2}, Rows({{kAdd, "b", 1}}));
   server_->Kill();  // nothing of it is on disk
   server_->Start();
-  const Committable second = Prepare(*sink, {1, 2}, Rows({{kAdd, "b", 1}}));
   EXPECT_EQ(committer->Commit({1, 2}, std::span(&second, 1)).outcome, CommitOutcome::kUnknown);  // cut off
-  const CommitResult result = committer->Commit({1, 2}, std::span(&second, 1));
-  EXPECT_EQ(result.outcome, CommitOutcome::kRefused);
-  EXPECT_EQ(result.status.domain(), Domain::kData);
-  EXPECT_THAT(result.status.ToString(), HasSubstr("lost what it had acknowledged"));
-  EXPECT_THAT(result.status.ToString(), HasSubstr("is at epoch 0-0 and was at 1-1"));
-  EXPECT_THAT(result.status.hint(), HasSubstr("appendfsync always"));
+  // The process that saw it, and one that is started later.
+  for (const CommitResult& result : {committer->Commit({1, 2}, std::span(&second, 1)),
+                                     Commit(*MakeSink(FeaturesTable()), {1, 2}, second)}) {
+    EXPECT_EQ(result.outcome, CommitOutcome::kRefused);
+    EXPECT_EQ(result.status.domain(), Domain::kData);
+    EXPECT_THAT(result.status.ToString(), HasSubstr("lost what it had acknowledged"));
+    EXPECT_THAT(result.status.ToString(), HasSubstr("is at epoch 0-0 and was at 1-1"));
+    EXPECT_THAT(result.status.hint(), HasSubstr("appendfsync always"));
+  }
   EXPECT_EQ(server_->Contents(), "");
-  sink_contract::ExpectCommitted(Commit(*sink, {1, 2}, second));  // who was told and starts again goes on
+  // As the hint says for who goes on without them.
+  server_->Ask({"HSET", "caudal:ledger:bank/features@0123:features/sink/1", "generation", "1", "number", "1",
+                "complete", "1"});
+  sink_contract::ExpectCommitted(Commit(*MakeSink(FeaturesTable()), {1, 2}, second));
+  EXPECT_EQ(server_->Contents(), "acct:b={account=b n=1} ");
+}
+
+TEST_F(RedisSinkTest, AServerThatHasLostTheLastEpochIsFoundOut) {
+  const auto sink = MakeSink(FeaturesTable());
+  const Committable rows = Prepare(*sink, {1, 1}, Rows({{kAdd, "a", 1}}));
+  sink_contract::ExpectCommitted(Commit(*sink, {1, 1}, rows));
+  server_->Ask({"FLUSHALL"});
+  const CommitResult lost = Commit(*MakeSink(FeaturesTable()), {1, 1}, rows);  // as a start repeats it
+  EXPECT_EQ(lost.outcome, CommitOutcome::kLost);
+  EXPECT_THAT(lost.status.hint(), HasSubstr("the server's ledger is at epoch 0-0"));
+  EXPECT_THAT(lost.status.hint(), HasSubstr("generation 1 number 1 complete 1"));
 }
 
 TEST_F(RedisSinkTest, AnotherServerThanTheRowsWereForIsRefused) {
