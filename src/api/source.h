@@ -66,6 +66,15 @@ struct Backlog {
   int64_t bytes = -1;
   int64_t files = -1;
   int64_t millis = -1;
+  bool settled = true;  // false: more may wait than is said, it has not been heard yet what there is
+};
+
+// Records that are gone before they were read, and that the table lets reading pass over.
+struct LostRange {
+  int64_t from = 0;  // the first of them, as positions count
+  int64_t to = -1;   // the first after them; -1 = not known
+  std::string reason;
+  int64_t found_millis = 0;  // wall clock
 };
 
 class SplitReader {
@@ -79,6 +88,11 @@ class SplitReader {
   // the source knows of) and never as the rows that Next gave; -1 = its positions count none.
   virtual int64_t records_passed() const { return -1; }
   virtual Backlog backlog() const { return {}; }
+  // Places that positions count and where no record is (compacted, of a transaction), passed since it was
+  // opened.
+  virtual int64_t gaps() const { return 0; }
+  // Since the query began, oldest first: position() carries them.
+  virtual std::vector<LostRange> losses() const { return {}; }
 };
 
 class SplitEnumerator {

@@ -55,6 +55,24 @@ std::vector<OpsColumn> StreamingProgress() {
           {"error_text", kText}};
 }
 
+// Of sources: what waits, and what will never come.
+std::vector<OpsColumn> Splits() {
+  return {{"query_id", kText},
+          {"operator", kText},
+          {"split", kText},
+          {"lag_rows", kInteger},
+          {"lag_seconds", kReal},
+          {"durable_lag_rows", kInteger},
+          {"durable_lag_seconds", kReal},
+          {"gaps", kInteger},
+          {"observed_at", kTime}};
+}
+
+std::vector<OpsColumn> Losses() {
+  return {{"query_id", kText},     {"operator", kText},   {"split", kText},  {"first_lost", kInteger},
+          {"last_lost", kInteger}, {"records", kInteger}, {"reason", kText}, {"found_at", kTime}};
+}
+
 }  // namespace
 
 std::span<const OpsTable> OpsTables() {
@@ -121,6 +139,8 @@ std::span<const OpsTable> OpsTables() {
         {"watermark", kTime},
         {"observed_at", kTime}},
        {0, 1}},
+      {"splits", Splits(), {0, 1, 2}},
+      {"losses", Losses(), {0, 1, 2, 3, 7}},
       {"warnings",
        {{"query_id", kText}, {"run_id", kText}, {"operator", kText}, {"text", kText}, {"observed_at", kTime}},
        {0, 1, 2, 3}},

@@ -509,6 +509,7 @@ JobProgress Job::progress() const {
         coordinator_->base() != nullptr ? coordinator_->base()->Find(fingerprints_[node].id) : nullptr;
     progress.operators.push_back(SumOfTasks(node, fingerprints_[node], base, tasks, elapsed));
     progress.operators.back().sinks = sinks_of_[node];
+    SetDurable(progress.checkpoints, node, progress.now_millis, &progress.operators.back());
     if (node >= plan_.nodes.size()) continue;
     for (const PlanInput& input : plan_.nodes[node].inputs) {
       const OperatorProgress& from = progress.operators[static_cast<size_t>(input.node)];

@@ -11,6 +11,7 @@
 #include "api/source.h"
 #include "data/message.h"
 #include "run/epoch/sink_path.h"
+#include "run/scan/split_progress.h"
 #include "state/manifest.h"
 
 namespace caudal {
@@ -58,6 +59,7 @@ struct OperatorProgress {
   int64_t ignored_values = 0;         // that could not be read and, as an option says, became NULL
   std::vector<std::string> warnings;  // of this run, each once: what is odd but stops nothing
   Backlog backlog;
+  std::vector<SplitProgress> splits;  // of a source, those not finished, by id
   // The sinks whose rows pass through this node, by id: fates here are fates of each sink's path.
   std::vector<std::string> sinks;
   bool takes_input_rows = true;  // and not results that an operator made of them

@@ -1,6 +1,8 @@
 #include "run/progress_summary.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "run/epoch/accounting.h"
 
@@ -33,6 +35,8 @@ void Add(const NodeProgress& part, int64_t blocked_nanos, double elapsed, Operat
   add(part.backlog.bytes, &sum->backlog.bytes);
   add(part.backlog.files, &sum->backlog.files);
   sum->backlog.millis = std::max(sum->backlog.millis, part.backlog.millis);
+  sum->backlog.settled = sum->backlog.settled && part.backlog.settled;
+  sum->splits.insert(sum->splits.end(), part.splits.begin(), part.splits.end());
 }
 
 }  // namespace
@@ -62,7 +66,23 @@ OperatorProgress SumOfTasks(size_t node, const NodeState& fingerprint, const Nod
     sum.watermark = {};
   }
   sum.idle = std::max(0.0, 1.0 - sum.busy - sum.blocked);
+  std::sort(sum.splits.begin(), sum.splits.end(),
+            [](const SplitProgress& a, const SplitProgress& b) { return a.id < b.id; });
   return sum;
+}
+
+void SetDurable(const CheckpointProgress& checkpoints, size_t node, int64_t now_millis,
+                OperatorProgress* progress) {
+  std::map<std::string_view, const SplitState*> committed;
+  if (node < checkpoints.nodes.size()) {
+    for (const SplitState& state : checkpoints.nodes[node].splits) committed[state.id] = &state;
+  }
+  const SplitState none;
+  for (SplitProgress& split : progress->splits) {
+    const auto found = committed.find(split.id);
+    const SplitState& state = found == committed.end() ? none : *found->second;
+    split.SetDurable(state.records, state.arrival_millis, now_millis);
+  }
 }
 
 }  // namespace caudal

@@ -231,17 +231,7 @@ Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
     if (warnings_.size() < kMaxWarnings) warnings_.push_back(std::move(warning));
   }
   const int64_t wall = job_->env->NowMillis();
-  if (count > 0) {
-    int64_t arrival = wall;
-    if (rows.arrival != nullptr && !rows.chunk.empty() && !rows.arrival->IsNull(rows.chunk.rows()[0])) {
-      arrival = ColumnView<int64_t>(*rows.arrival)[rows.chunk.rows()[0]];
-    }
-    if (!arrivals_.empty() && arrivals_.back().first == arrival) {
-      arrivals_.back().second += count;
-    } else {
-      arrivals_.emplace_back(arrival, count);
-    }
-  }
+  if (count > 0) NoteArrival(split, rows, count, wall);
   RETURN_IF_ERROR(RejectRecords(split, rows.rejected));
   evaluator_.set_now_millis(wall);
   ChunkOriginPtr origin(new ChunkOrigin{SplitName(split), rows.file, std::move(rows.offsets)});
@@ -271,6 +261,30 @@ Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
     job_->control->RequestEpoch();
   }
   return Status();
+}
+
+// When the rows reached the source: of all, the first one's time stands for the chunk.
+void SourceTask::NoteArrival(ActiveSplit& split, const SourceRows& rows, int64_t count, int64_t wall) {
+  int64_t arrival = wall, last = wall;
+  if (rows.arrival != nullptr && !rows.chunk.empty()) {
+    const ColumnView<int64_t> times(*rows.arrival);
+    const RowSet all = rows.chunk.rows();
+    if (!rows.arrival->IsNull(all[0])) arrival = times[all[0]];
+    const int32_t end = all[rows.chunk.size() - 1];
+    if (!rows.arrival->IsNull(end)) last = times[end];
+  }
+  if (split.first_arrival_millis < 0) split.first_arrival_millis = arrival;
+  split.last_arrival_millis = last;
+  if (!arrivals_.empty() && arrivals_.back().first == arrival) {
+    arrivals_.back().second += count;
+  } else {
+    arrivals_.emplace_back(arrival, count);
+  }
+}
+
+int64_t SourceTask::RecordsPassed(const ActiveSplit& split) {
+  const int64_t passed = split.reader != nullptr ? split.reader->records_passed() : split.records_passed;
+  return passed >= 0 ? passed : split.rows_read;
 }
 
 Status SourceTask::RejectRecords(const ActiveSplit& split, const std::vector<RejectedRecord>& records) {
@@ -347,9 +361,10 @@ Status SourceTask::OnBarrier(const Barrier&, NodeAck* ack) {
     state.position = split->reader != nullptr ? split->reader->position() : split->position;
     state.clock = split->clock.now();
     state.finished = split->reader == nullptr;
+    state.records = RecordsPassed(*split);
+    state.arrival_millis = split->last_arrival_millis;
+    ack->records_passed += state.records;
     ack->splits.push_back(std::move(state));
-    const int64_t passed = split->reader != nullptr ? split->reader->records_passed() : split->records_passed;
-    ack->records_passed += passed >= 0 ? passed : split->rows_read;
   }
   ack->rows_read = rows_read_;
   ack->arrivals = std::move(arrivals_);
@@ -375,6 +390,14 @@ NodeProgress SourceTask::progress() const {
     add(total.bytes, backlog.bytes);
     add(total.files, backlog.files);
     total.millis = std::max(total.millis, backlog.millis);
+    total.settled = total.settled && backlog.settled;
+    SplitProgress& each = progress.splits.emplace_back();
+    each.id = split->split.id;
+    each.backlog = backlog;
+    each.gaps = split->reader->gaps();
+    each.losses = split->reader->losses();
+    each.records = RecordsPassed(*split);
+    each.first_arrival_millis = split->first_arrival_millis;
   }
   // Whoever knows bytes alone is taken to go on with rows of the mean size.
   if (total.rows < 0 && total.bytes >= 0 && bytes_read_ > 0) {

@@ -60,7 +60,8 @@ class SourceTask : public TaskNode {
     SplitClock clock;
     Position position;  // once finished: the last one
     int64_t rows_read = 0;
-    int64_t records_passed = -1;  // once finished: what the reader said last
+    int64_t records_passed = -1;                                  // once finished: what the reader said last
+    int64_t first_arrival_millis = -1, last_arrival_millis = -1;  // of rows read; -1 = none
     bool idle = false;
     // The first poll without rows since the last one with: idleness counts from there, not while it is not
     // polled.
@@ -83,6 +84,8 @@ class SourceTask : public TaskNode {
   ActiveSplit* NextSplit(int64_t now);
   Status PollSplit(ActiveSplit& split, int64_t now);
   Status TakeRows(ActiveSplit& split, SourceRows rows);
+  void NoteArrival(ActiveSplit& split, const SourceRows& rows, int64_t count, int64_t wall);
+  static int64_t RecordsPassed(const ActiveSplit& split);
   Status RejectRecords(const ActiveSplit& split, const std::vector<RejectedRecord>& records);
   void Finish(ActiveSplit& split);
   // Sends a watermark when the minimum has moved or the heartbeat is due.

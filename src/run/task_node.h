@@ -16,6 +16,7 @@
 #include "run/inlet.h"
 #include "run/outlet.h"
 #include "run/scan/dead_letter.h"
+#include "run/scan/split_progress.h"
 
 namespace caudal {
 
@@ -48,6 +49,7 @@ struct NodeProgress {
   int64_t ignored_values = 0;         // sources
   Backlog backlog;                    // sources
   std::vector<std::string> warnings;  // sources
+  std::vector<SplitProgress> splits;  // sources, of those not finished
 };
 
 // The error of the first of some rejected rows: what, where in the SQL and which record, as far as known.

@@ -30,8 +30,8 @@ int64_t RowsRead(const JobProgress& progress) {
 
 bool HasBacklog(const JobProgress& progress) {
   return std::any_of(progress.operators.begin(), progress.operators.end(), [](const OperatorProgress& node) {
-    return node.label == "Scan" &&
-           (node.backlog.files > 0 || node.backlog.rows > 0 || node.backlog.bytes > 0);
+    return node.label == "Scan" && (node.backlog.files > 0 || node.backlog.rows > 0 ||
+                                    node.backlog.bytes > 0 || !node.backlog.settled);
   });
 }
 

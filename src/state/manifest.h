@@ -25,6 +25,10 @@ struct SplitState {
   std::string position;
   int64_t clock = Watermark::kNone;
   bool finished = false;
+  // For those who watch this process; not stored: records passed since it opened the split, and when the last
+  // of them arrived. -1 = none.
+  int64_t records = -1;
+  int64_t arrival_millis = -1;
   bool operator==(const SplitState&) const = default;
 };
 

@@ -148,6 +148,53 @@ void AddSources(const std::vector<JobProgress>& jobs, int64_t now_millis, std::s
       1000);
 }
 
+// One sample a split whose reader can tell; 0 rows are 0 seconds, what is not known is left out.
+void AddSplits(const std::vector<JobProgress>& jobs, std::string* out) {
+  const auto each = [&jobs](Metric metric, const std::function<int64_t(const SplitProgress&)>& value,
+                            double unit) {
+    for (const JobProgress& job : jobs) {
+      for (const OperatorProgress& node : job.operators) {
+        for (const SplitProgress& split : node.splits) {
+          const int64_t known = value(split);
+          if (known < 0) continue;
+          metric.Add(fmt::format("{},split=\"{}\"", Labels(job, node), Escaped(split.id)),
+                     static_cast<double>(known) / unit);
+        }
+      }
+    }
+  };
+  each(
+      {out, "caudal_split_lag_rows", "gauge", "Rows of the split that wait to be read."},
+      [](const SplitProgress& split) { return split.backlog.rows; }, 1);
+  each(
+      {out, "caudal_split_lag_seconds", "gauge", "Age of the last row read of the split; 0 if none waits."},
+      [](const SplitProgress& split) { return split.backlog.millis; }, 1000);
+  each(
+      {out, "caudal_split_durable_lag_rows", "gauge", "Rows of the split that no committed epoch holds."},
+      [](const SplitProgress& split) { return split.durable.rows; }, 1);
+  each(
+      {out, "caudal_split_durable_lag_seconds", "gauge",
+       "Age of the last row of the split that a committed epoch holds; 0 if none waits."},
+      [](const SplitProgress& split) { return split.durable.millis; }, 1000);
+  each(
+      {out, "caudal_split_gaps_total", "counter", "Offsets of the split without a record that were passed."},
+      [](const SplitProgress& split) { return split.backlog.rows < 0 && split.gaps == 0 ? -1 : split.gaps; },
+      1);
+}
+
+void AddLosses(const std::vector<JobProgress>& jobs, std::string* out) {
+  Metric ranges(out, "caudal_lost_ranges_total", "counter", "Ranges of lost records that were passed over.");
+  for (const JobProgress& job : jobs) {
+    for (const OperatorProgress& node : job.operators) {
+      for (const SplitProgress& split : node.splits) {
+        if (split.losses.empty()) continue;
+        ranges.Add(fmt::format("{},split=\"{}\"", Labels(job, node), Escaped(split.id)),
+                   static_cast<int64_t>(split.losses.size()));
+      }
+    }
+  }
+}
+
 void AddJobs(const std::vector<JobProgress>& jobs, std::string* out) {
   const auto each = [&jobs](Metric metric, const std::function<double(const JobProgress&)>& value) {
     for (const JobProgress& job : jobs) metric.Add(Labels(job), value(job));
@@ -184,6 +231,8 @@ std::string MetricsText(const std::vector<JobProgress>& jobs, int64_t now_millis
   std::string out;
   AddJobs(jobs, &out);
   AddSources(jobs, now_millis, &out);
+  AddSplits(jobs, &out);
+  AddLosses(jobs, &out);
   AddOperators(jobs, &out);
   return out;
 }

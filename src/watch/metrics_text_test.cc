@@ -92,6 +92,38 @@ TEST(MetricsTextTest, SaysWhatPartNineNames) {
   }
 }
 
+TEST(MetricsTextTest, TheLagOfEachSplitIsZeroOrKnownOrLeftOut) {
+  JobProgress job = Job();
+  SplitProgress ahead, behind, unknown;
+  ahead.id = "t[0]";
+  ahead.backlog = {0, -1, -1, 0};
+  ahead.durable = {0, -1, -1, 0};
+  ahead.gaps = 11;
+  behind.id = "t[1]";
+  behind.backlog = {40, -1, -1, 1500};
+  behind.durable = {70, -1, -1, -1};  // nothing of it is committed: its age is not known
+  behind.losses = {{3, 9, "gone", 0}};
+  unknown.id = "in";
+  job.operators[0].splits = {ahead, behind, unknown};
+  const std::string text = MetricsText({job}, 0);
+  const std::string scan = "{query=\"p/q\",operator=\"clicks/scan/1\",kind=\"Scan\",split=";
+  for (const std::string& line : {
+           "caudal_split_lag_rows" + scan + "\"t[0]\"} 0",
+           "caudal_split_lag_seconds" + scan + "\"t[0]\"} 0",
+           "caudal_split_durable_lag_rows" + scan + "\"t[0]\"} 0",
+           "caudal_split_durable_lag_seconds" + scan + "\"t[0]\"} 0",
+           "caudal_split_gaps_total" + scan + "\"t[0]\"} 11",
+           "caudal_split_lag_rows" + scan + "\"t[1]\"} 40",
+           "caudal_split_lag_seconds" + scan + "\"t[1]\"} 1.5",
+           "caudal_split_durable_lag_rows" + scan + "\"t[1]\"} 70",
+           "caudal_lost_ranges_total" + scan + "\"t[1]\"} 1",
+       }) {
+    EXPECT_THAT(text, HasSubstr("\n" + line + "\n"));
+  }
+  EXPECT_THAT(text, Not(HasSubstr("durable_lag_seconds" + scan + "\"t[1]\"")));
+  EXPECT_THAT(text, Not(HasSubstr("split=\"in\"")));
+}
+
 TEST(MetricsTextTest, EachMetricSaysItsKindOnce) {
   const std::string text = MetricsText({Job(), Job()}, 0);
   const std::string type = "# TYPE caudal_rows_out_total counter\n";

@@ -105,6 +105,7 @@ void OpsRecorder::Observe(const Plan& plan, const JobProgress& progress) {
   AddQuery(progress);
   AddFates(progress, report);
   AddOperators(progress);
+  AddSplits(progress, &seen);
 }
 
 void OpsRecorder::Begin(const Plan& plan, const JobProgress& progress, Seen* seen) {
@@ -118,6 +119,7 @@ void OpsRecorder::Begin(const Plan& plan, const JobProgress& progress, Seen* see
   seen->generation = progress.generation;
   seen->attempt = 0;
   seen->warnings.clear();
+  seen->losses.clear();
   seen->bytes = 0;
   seen->nanos = env_->SteadyNanos();
 }
@@ -247,6 +249,33 @@ void OpsRecorder::AddOperators(const JobProgress& progress) {
     row.Integer(node.state_rows).Integer(node.state_bytes);
     row.Time(node.watermark.event).Time(env_->NowMillis());
     rows_.push_back(std::move(row));
+  }
+}
+
+void OpsRecorder::AddSplits(const JobProgress& progress, Seen* seen) {
+  const auto lag = [](const Backlog& backlog, OpsRow* row) {
+    row->Known(backlog.rows);
+    backlog.millis < 0 ? row->Null() : row->Real(static_cast<double>(backlog.millis) / 1000);
+  };
+  for (const OperatorProgress& node : progress.operators) {
+    for (const SplitProgress& split : node.splits) {
+      OpsRow row("splits");
+      row.Text(progress.query).Text(node.id).Text(split.id);
+      lag(split.backlog, &row);
+      lag(split.durable, &row);
+      row.Integer(split.gaps).Time(env_->NowMillis());
+      rows_.push_back(std::move(row));
+      // Positions carry them: each process tells all of them once more, under the same key.
+      size_t& told = seen->losses[node.id + '\0' + split.id];
+      for (; told < split.losses.size(); ++told) {
+        const LostRange& lost = split.losses[told];
+        OpsRow range("losses");
+        range.Text(progress.query).Text(node.id).Text(split.id).Integer(lost.from);
+        range.Known(lost.to - 1).Known(lost.to < 0 ? -1 : lost.to - lost.from);
+        range.Text(lost.reason).Time(lost.found_millis);
+        rows_.push_back(std::move(range));
+      }
+    }
   }
 }
 

@@ -42,7 +42,8 @@ class OpsRecorder {
     int64_t bytes = 0;
     int64_t nanos = 0;
     QueryReport report;
-    std::set<std::string> warnings;  // of this generation, by operator and text
+    std::set<std::string> warnings;        // of this generation, by operator and text
+    std::map<std::string, size_t> losses;  // of this generation, by operator and split: how many were told
   };
   struct Live {  // of a query, at the last call
     int64_t rows = 0;
@@ -57,6 +58,7 @@ class OpsRecorder {
   void AddProgress(const JobProgress& progress, const QueryReport& report, Seen* seen);
   void AddFates(const JobProgress& progress, const QueryReport& report);
   void AddOperators(const JobProgress& progress);
+  void AddSplits(const JobProgress& progress, Seen* seen);
   void AddWarnings(const JobProgress& progress, Seen* seen);
   void AddQuery(const JobProgress& progress);
 

@@ -186,6 +186,35 @@ TEST_F(OpsRecorderTest, SparksNamesAndTheSourcesPositions) {
               ElementsAre(R"({"clicks":{"0":{"file":"a.ndjson","offset":12}}})"));
 }
 
+TEST_F(OpsRecorderTest, SplitsAreOfNowAndLossesStay) {
+  JobProgress job = After(1, 100);
+  SplitProgress split;
+  split.id = "t[0]";
+  split.backlog = {0, -1, -1, 0};
+  split.durable = {30, -1, -1, 2500};
+  split.losses = {{10, 30, "gone", 1000}};
+  job.operators[0].splits = {split};
+  {
+    OpsRecorder recorder(folder_, {"p", "me", ""}, &env_);
+    recorder.Observe(ClicksPlan(1), job);
+    ASSERT_TRUE(recorder.Flush().ok());
+  }
+  // The next process hears of the loss again, and of one more, whose end nobody knows.
+  OpsRecorder recorder(folder_, {"p", "me", ""}, &env_);
+  job.operators[0].splits[0].losses.push_back({50, -1, "made again", 2000});
+  recorder.Observe(ClicksPlan(1), job);
+  recorder.Observe(ClicksPlan(1), job);
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(
+      Query("SELECT split || ' ' || lag_rows || ' ' || lag_seconds || ' ' || durable_lag_rows || ' ' || "
+            "durable_lag_seconds FROM splits"),
+      ElementsAre("t[0] 0 0.0 30 2.5"));
+  EXPECT_THAT(
+      Query("SELECT first_lost || ' ' || ifnull(last_lost, '?') || ' ' || ifnull(records, '?') || ' ' || "
+            "reason FROM losses ORDER BY first_lost"),
+      ElementsAre("10 29 20 gone", "50 ? ? made again"));
+}
+
 TEST_F(OpsRecorderTest, AFailureIsARow) {
   OpsRecorder recorder(folder_, {"p", "me", ""}, &env_);
   JobProgress job = After(1, 100);

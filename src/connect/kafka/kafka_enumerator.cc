@@ -47,9 +47,26 @@ Status KafkaEnumerator::CheckSame(const KafkaTopic& topic) {
     const Result<KafkaRange> range = client_->Range({topic.name, i}, timeout_millis());
     if (range.ok()) ranges += fmt::format("; [{}] has {} to {} now", i, range->low, range->high);
   }
-  return Status::Data(fmt::format("topic '{}' was deleted and made again: it was '{}', now it is '{}'{}",
-                                  topic.name, known, topic.id, ranges))
-      .Hint(std::string(kNewCheckpoint));
+  std::string text = fmt::format("topic '{}' was deleted and made again: it was '{}', now it is '{}'{}",
+                                 topic.name, known, topic.id, ranges);
+  if (!options_->record_loss) return Status::Data(std::move(text)).Hint(std::string(kNewCheckpoint));
+  // Readers that are open are of the old one: a start anew opens others.
+  made_again_ = discovered_;
+  return discovered_ ? Status::External(std::move(text), Retry::kBackoff) : BeginAnew(topic);
+}
+
+Status KafkaEnumerator::BeginAnew(const KafkaTopic& topic) {
+  for (KafkaSplit split : splits_->OfTopic(topic.name)) {
+    if (split.partition.partition >= topic.partitions) {
+      return Status::Data(fmt::format("{} is gone: topic '{}' was made again with {} partitions", split.id(),
+                                      topic.name, topic.partitions))
+          .Hint(std::string(kNewCheckpoint));
+    }
+    ASSIGN_OR_RETURN(const KafkaRange range, client_->Range(split.partition, timeout_millis()));
+    split.start = range.low;
+    splits_->Replace(std::move(split));
+  }
+  return Status();
 }
 
 Result<int64_t> KafkaEnumerator::CommittedOr(const KafkaPartitionId& partition, Mode otherwise) {
@@ -119,7 +136,8 @@ Result<KafkaEnumerator::Found> KafkaEnumerator::Find() {
   if (cluster_.empty()) {
     ASSIGN_OR_RETURN(cluster_, client_->ClusterId(timeout_millis()));
     const std::string known = splits_->cluster();
-    if (!known.empty() && known != cluster_) {
+    elsewhere_ = !known.empty() && known != cluster_;
+    if (elsewhere_ && !options_->record_loss) {
       return Status::Data(
                  fmt::format(
                      "the checkpoint is of Kafka cluster '{}', 'properties.bootstrap.servers' lead to "
@@ -134,6 +152,10 @@ Result<KafkaEnumerator::Found> KafkaEnumerator::Find() {
   for (const std::string& name : names) {
     ASSIGN_OR_RETURN(KafkaTopic topic, client_->Topic(name, timeout_millis()));
     if (topic.partitions == 0 && discovered_) continue;  // a broker that has just started may not know it yet
+    if (topic.partitions == 0 && splits_->knows(name) && options_->record_loss) {
+      return Status::External(fmt::format("topic '{}' is gone", name),
+                              Retry::kBackoff);  // it may be made again
+    }
     if (topic.partitions == 0 && splits_->knows(name)) {
       return Status::Data(fmt::format("topic '{}', of which the checkpoint has positions, is gone", name))
           .Hint(std::string(kNewCheckpoint));
@@ -142,7 +164,7 @@ Result<KafkaEnumerator::Found> KafkaEnumerator::Find() {
       return Status::User(fmt::format("there is no topic '{}' in Kafka cluster '{}'", name, cluster_))
           .Hint("create it, or correct 'topic'");
     }
-    RETURN_IF_ERROR(CheckSame(topic));
+    RETURN_IF_ERROR(elsewhere_ && !discovered_ && splits_->knows(name) ? BeginAnew(topic) : CheckSame(topic));
     for (int i = 0; i < topic.partitions; ++i) {
       KafkaSplit split{{name, i}, ordinal};
       if (splits_->Find(split.id())) continue;
@@ -166,7 +188,7 @@ Result<std::vector<Split>> KafkaEnumerator::Discover() {
   Result<Found> found = Find();
   if (!found.ok()) {
     // A broker that is away holds the source up and ends nothing.
-    if (discovered_ && found.status().domain() == Domain::kExternal) return splits;
+    if (discovered_ && found.status().domain() == Domain::kExternal && !made_again_) return splits;
     return found.status();
   }
   splits_->SetCluster(cluster_);

@@ -37,6 +37,8 @@ class KafkaEnumerator : public SplitEnumerator {
   Result<Found> Find();
   Result<std::vector<std::string>> TopicNames();
   Status CheckSame(const KafkaTopic& topic);
+  // What was made again is read from its beginning; the readers say what is lost.
+  Status BeginAnew(const KafkaTopic& topic);
   Result<int64_t> StartOf(const KafkaPartitionId& partition);
   Result<int64_t> ExistingOffset(const KafkaPartitionId& partition, int64_t offset);
   Result<int64_t> StopOf(const KafkaPartitionId& partition, int64_t start);
@@ -47,6 +49,8 @@ class KafkaEnumerator : public SplitEnumerator {
   KafkaSplits* splits_;
   std::string cluster_;      // found by this run
   bool restored_ = false;    // from a checkpoint
+  bool made_again_ = false;  // a topic that is being read
+  bool elsewhere_ = false;   // the checkpoint is of another cluster, and that is recorded as a loss
   bool discovered_ = false;  // once, by this run
 };
 

@@ -13,6 +13,10 @@ namespace caudal {
 namespace {
 
 constexpr int kRangeTimeoutMillis = 5000;
+constexpr std::string_view kWayOn =
+    "nothing is passed over in silence: start with a new checkpoint, from where the table's "
+    "'scan.startup.mode' says, once what is missing has been seen to; 'caudal.on-data-loss' = "
+    "'record-and-continue' passes over it and keeps the range in ops.losses";
 
 #if RD_KAFKA_VERSION >= 0x020100ff
 bool IsTruncation(rd_kafka_resp_err_t error, std::string_view text) {
@@ -58,68 +62,99 @@ void KafkaRecords::Clear() {
   bytes = 0;
 }
 
-Result<std::unique_ptr<KafkaFetcher>> KafkaFetcher::Open(KafkaClient* client, KafkaPartitionId partition,
-                                                         int64_t start, int64_t stop, int32_t leader_epoch,
-                                                         bool with_headers) {
-  std::unique_ptr<KafkaFetcher> fetcher(new KafkaFetcher(client, std::move(partition), start, stop));
-  fetcher->leader_epoch_ = leader_epoch;
-  fetcher->with_headers_ = with_headers;
+Result<std::unique_ptr<KafkaFetcher>> KafkaFetcher::Open(KafkaClient* client, Env* env, Begin begin) {
+  std::unique_ptr<KafkaFetcher> fetcher(new KafkaFetcher(client, env, std::move(begin)));
   fetcher->messages_.resize(Chunk::kMaxRows);
   if (fetcher->finished()) return fetcher;
-  ASSIGN_OR_RETURN(fetcher->queue_, client->AssignPartition(fetcher->partition_, start, leader_epoch));
+  ASSIGN_OR_RETURN(fetcher->queue_,
+                   client->AssignPartition(fetcher->partition(), fetcher->next_, fetcher->leader_epoch_));
   return fetcher;
 }
 
 KafkaFetcher::~KafkaFetcher() {
-  if (queue_ != nullptr) client_->Release(partition_, queue_);
+  if (queue_ != nullptr) client_->Release(partition(), queue_);
 }
 
 int64_t KafkaFetcher::records_behind() const {
   if (queue_ == nullptr || next_ == end_seen_) return 0;
-  const int64_t high = client_->KnownRange(partition_).high;
+  const int64_t high = client_->KnownRange(partition()).high;
   if (high < 0) return -1;
-  return std::max<int64_t>(0, (stop_ >= 0 ? std::min(high, stop_) : high) - next_);
+  return std::max<int64_t>(0, (begin_.stop >= 0 ? std::min(high, begin_.stop) : high) - next_);
 }
 
-Status KafkaFetcher::Loss(std::string_view reason) const {
-  const std::string where = fmt::format("{}[{}]", partition_.topic, partition_.partition);
-  const Result<KafkaRange> range = client_->Range(partition_, kRangeTimeoutMillis);
+Status KafkaFetcher::GoOn(const LostRange& lost, int64_t offset) {
+  losses_.push_back(lost);
+  skipped_ += offset - next_;
+  next_ = offset;
+  leader_epoch_ = -1;  // what is there now need not come after what was read
+  client_->Release(partition(), queue_);
+  queue_ = nullptr;
+  if (finished()) return Status();
+  ASSIGN_OR_RETURN(queue_, client_->AssignPartition(partition(), next_, leader_epoch_));
+  return Status();
+}
+
+Status KafkaFetcher::MadeAgain() const {
+  const Result<KafkaTopic> topic = client_->Topic(partition().topic, kRangeTimeoutMillis);
+  if (!topic.ok() || topic->id.empty() || begin_.topic_id.empty() || topic->id == begin_.topic_id) {
+    return Status();
+  }
+  std::string text = fmt::format(
+      "topic '{}' was deleted and made again: it was '{}', now it is '{}'; {}[{}] had been read up to offset "
+      "{}",
+      partition().topic, begin_.topic_id, topic->id, partition().topic, partition().partition, next_);
+  // A start anew reads it from its beginning.
+  if (begin_.record_loss) return Status::External(std::move(text), Retry::kBackoff);
+  return Status::Data(std::move(text)).Hint(std::string(kWayOn));
+}
+
+Status KafkaFetcher::Loss(std::string_view reason) {
+  const std::string where = fmt::format("{}[{}]", partition().topic, partition().partition);
+  const Result<KafkaRange> range = client_->Range(partition(), kRangeTimeoutMillis);
   if (!range.ok()) {
     return Status::External(fmt::format(
         "the broker has no offset {} of {} ({}), and does not say what it has", next_, where, reason));
   }
+  RETURN_IF_ERROR(MadeAgain());
   std::string text;
+  LostRange lost{next_, -1, "", env_->NowMillis()};
+  int64_t on = next_;  // where what is there begins
   if (next_ < range->low) {
     text = fmt::format(
         "data is lost: records {} to {} of {} are gone before they were read: the log begins at {} "
         "and ends at {}",
         next_, range->low - 1, where, range->low, range->high);
+    on = lost.to = range->low;
   } else if (next_ > range->high) {
     text = fmt::format(
         "the log of {} is not the one that was read: it ends at {}, records {} to {} that were read "
         "are no longer in it",
         where, range->high, range->high, next_ - 1);
+    lost.to = next_;
+    on = lost.from = range->high;
   } else {
     text = fmt::format(
         "the log of {} is not the one that was read: it was cut before offset {} and written anew; "
         "it begins at {} and ends at {} ({})",
         where, next_, range->low, range->high, reason);
   }
-  return Status::Data(std::move(text))
-      .Hint(
-          "nothing is passed over in silence: start with a new checkpoint, from where the table's "
-          "'scan.startup.mode' says, once what is missing has been seen to");
+  if (begin_.record_loss) {
+    lost.reason = std::move(text);
+    return GoOn(lost, on);
+  }
+  return Status::Data(std::move(text)).Hint(std::string(kWayOn));
 }
 
-Status KafkaFetcher::Problem(const rd_kafka_message_t& message) const {
+Status KafkaFetcher::Problem(const rd_kafka_message_t& message) {
   const std::string_view text(message.payload == nullptr ? "" : static_cast<const char*>(message.payload),
                               message.payload == nullptr ? 0 : message.len);
-  const std::string where = fmt::format("{}[{}] at offset {}", partition_.topic, partition_.partition, next_);
+  const std::string where =
+      fmt::format("{}[{}] at offset {}", partition().topic, partition().partition, next_);
   switch (message.err) {
     case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
     case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
       if (!IsTruncation(message.err, text)) {
-        const Result<KafkaRange> range = client_->Range(partition_, kRangeTimeoutMillis);
+        const Result<KafkaRange> range = client_->Range(partition(), kRangeTimeoutMillis);
         if (range.ok() && range->low <= next_ && next_ <= range->high) {
           return Status::External(fmt::format("{}: {}", where, text));  // a start anew clears it
         }
@@ -143,22 +178,26 @@ void KafkaFetcher::MoveTo(int64_t offset) {
 bool KafkaFetcher::Accept(const rd_kafka_message_t& message, size_t* bytes) {
   if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
     end_seen_ = message.offset;
-    if (message.offset > next_) MoveTo(stop_ >= 0 ? std::min(stop_, message.offset) : message.offset);
+    heard_ = true;
+    if (message.offset > next_)
+      MoveTo(begin_.stop >= 0 ? std::min(begin_.stop, message.offset) : message.offset);
     return !finished();
   }
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    if (EndsReading(message.err) || IsTruncation(message.err, "")) failure_ = Problem(message);
-    return failure_.ok();
+    if (!EndsReading(message.err) && !IsTruncation(message.err, "")) return true;
+    failure_ = Problem(message);
+    return false;  // what follows in the batch is of before
   }
   if (message.offset < next_) {
-    failure_ = Status::External(fmt::format("{}[{}] gave offset {} again after {}", partition_.topic,
-                                            partition_.partition, message.offset, next_ - 1));
+    failure_ = Status::External(fmt::format("{}[{}] gave offset {} again after {}", partition().topic,
+                                            partition().partition, message.offset, next_ - 1));
     return false;
   }
-  if (stop_ >= 0 && message.offset >= stop_) {
-    MoveTo(stop_);
+  if (begin_.stop >= 0 && message.offset >= begin_.stop) {
+    MoveTo(begin_.stop);
     return false;
   }
+  heard_ = true;
   MoveTo(message.offset);
   ++next_;
   *bytes += message.len + message.key_len + 1;
@@ -225,7 +264,7 @@ void KafkaFetcher::Copy(size_t count, size_t bytes, KafkaRecords* records) const
     if (message.key_len > 0) std::memcpy(to, message.key, message.key_len);
     records->batch.records[next++].key = {to, message.key_len};
     to += message.key_len;
-    if (with_headers_) NoteHeaders(message, records);
+    if (begin_.with_headers) NoteHeaders(message, records);
   }
   if (!records->headers.empty()) CopyHeaders(records);
   records->batch.pins.push_back(std::move(buffer));
@@ -240,9 +279,12 @@ Status KafkaFetcher::Take(size_t most, KafkaRecords* records) {
       rd_kafka_consume_batch_queue(queue_, 0, messages_.data(), std::min(most, messages_.size()));
   if (ready <= 0) return Status();
   size_t accepted = 0, bytes = 0;
+  const size_t losses = losses_.size();
   while (accepted < static_cast<size_t>(ready) && Accept(*messages_[accepted], &bytes)) ++accepted;
   if (bytes > 0) Copy(accepted, bytes, records);
-  if (!records->leader_epoch.empty()) leader_epoch_ = records->leader_epoch.back();
+  if (!records->leader_epoch.empty() && losses_.size() == losses) {
+    leader_epoch_ = records->leader_epoch.back();
+  }
   for (ssize_t i = 0; i < ready; ++i) rd_kafka_message_destroy(messages_[static_cast<size_t>(i)]);
   // Rows before a failure are given first.
   return records->batch.records.empty() ? failure_ : Status();

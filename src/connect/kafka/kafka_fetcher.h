@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "api/source.h"
+#include "base/env.h"
 #include "connect/kafka/kafka_client.h"
 #include "format/decoder.h"
 
@@ -37,10 +39,16 @@ struct KafkaRecords {
 
 class KafkaFetcher {
  public:
-  // `stop`: the first offset that is not read; -1 = none.
-  static Result<std::unique_ptr<KafkaFetcher>> Open(KafkaClient* client, KafkaPartitionId partition,
-                                                    int64_t start, int64_t stop, int32_t leader_epoch,
-                                                    bool with_headers);
+  struct Begin {
+    KafkaPartitionId partition;
+    std::string topic_id;  // empty: not known
+    int64_t start = 0;
+    int64_t stop = -1;          // the first offset that is not read; -1 = none
+    int32_t leader_epoch = -1;  // of the record before
+    bool with_headers = false;
+    bool record_loss = false;  // pass over what is lost and say so in losses()
+  };
+  static Result<std::unique_ptr<KafkaFetcher>> Open(KafkaClient* client, Env* env, Begin begin);
   ~KafkaFetcher();
 
   // What is ready, up to `most` records; none is no error. After a Status the next one is the same.
@@ -49,31 +57,44 @@ class KafkaFetcher {
   int64_t next() const { return next_; }  // offset after all that Take gave or passed over
   int64_t gaps() const { return gaps_; }  // offsets without a record: compacted, markers, aborted
   int32_t leader_epoch() const { return leader_epoch_; }
-  bool finished() const { return stop_ >= 0 && next_ >= stop_; }
+  int64_t skipped() const { return skipped_; }  // offsets passed over because they were lost; less if back
+  const std::vector<LostRange>& losses() const { return losses_; }  // found by this
+  bool finished() const { return begin_.stop >= 0 && next_ >= begin_.stop; }
+  // The broker has been heard: what it has is known.
+  bool heard() const { return heard_ || queue_ == nullptr; }
   // Records behind next() as far as is known; -1: not known yet.
   int64_t records_behind() const;
-  const KafkaPartitionId& partition() const { return partition_; }
+  const KafkaPartitionId& partition() const { return begin_.partition; }
 
  private:
-  KafkaFetcher(KafkaClient* client, KafkaPartitionId partition, int64_t start, int64_t stop)
-      : client_(client), partition_(std::move(partition)), stop_(stop), next_(start) {}
+  KafkaFetcher(KafkaClient* client, Env* env, Begin begin)
+      : client_(client),
+        env_(env),
+        begin_(std::move(begin)),
+        next_(begin_.start),
+        leader_epoch_(begin_.leader_epoch) {}
   // False: reading ends here.
   bool Accept(const rd_kafka_message_s& message, size_t* bytes);
   void MoveTo(int64_t offset);
-  Status Problem(const rd_kafka_message_s& message) const;
-  Status Loss(std::string_view reason) const;
+  // What is wrong with reading on; ok: it went on behind what is lost.
+  Status Problem(const rd_kafka_message_s& message);
+  Status Loss(std::string_view reason);
+  Status MadeAgain() const;  // ok: it is the topic that it was, as far as the broker tells
+  Status GoOn(const LostRange& lost, int64_t offset);
   void Copy(size_t count, size_t bytes, KafkaRecords* records) const;
   static void NoteHeaders(const rd_kafka_message_s& message, KafkaRecords* records);
   static void CopyHeaders(KafkaRecords* records);
 
   KafkaClient* client_;
-  KafkaPartitionId partition_;
+  Env* env_;
+  const Begin begin_;
   rd_kafka_queue_s* queue_ = nullptr;
-  int64_t stop_, next_;
-  int64_t gaps_ = 0;
+  int64_t next_;
+  int64_t gaps_ = 0, skipped_ = 0;
+  std::vector<LostRange> losses_;
+  bool heard_ = false;
   int64_t end_seen_ = -1;  // the offset at which the log was last found to end
-  int32_t leader_epoch_ = -1;
-  bool with_headers_ = false;
+  int32_t leader_epoch_;
   Status failure_;
   std::vector<rd_kafka_message_s*> messages_;
 };

@@ -234,6 +234,12 @@ Result<KafkaTableOptions> KafkaTableOptions::From(const Table& table) {
   RETURN_IF_ERROR(ReadFormats(table, &options));
   RETURN_IF_ERROR(ReadProperties(table, &options));
   options.accept_initial_skip = table.option("caudal.accept-initial-skip") == "true";
+  const std::string_view loss = table.option("caudal.on-data-loss", "fail");
+  if (loss != "fail" && loss != "record-and-continue") {
+    return Wrong(table, fmt::format("'caudal.on-data-loss' is '{}'", loss))
+        .Hint("it can be 'fail' or 'record-and-continue'");
+  }
+  options.record_loss = loss == "record-and-continue";
   const bool skips = options.start.mode == Mode::kLatest ||
                      (options.start.mode == Mode::kGroup && options.without_commit == Mode::kLatest);
   if (skips && !options.accept_initial_skip) {

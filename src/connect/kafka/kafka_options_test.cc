@@ -81,7 +81,7 @@ TEST(KafkaTableOptions, RefusesByName) {
       {{{"value.fields-include", "SOME"}}, "'value.fields-include' is 'SOME'"},
       {{{"properties.sasl.jaas.config", "x"}}, "is for Java"},
       {{{"properties.bootstrap.servers", ""}}, "no 'properties.bootstrap.servers'"},
-      {{{"caudal.on-data-loss", "record-and-continue"}}, "not built yet"},
+      {{{"caudal.on-data-loss", "go-on"}}, "'caudal.on-data-loss' is 'go-on'"},
       {{{"scan.startup.mod", "timestamp"}}, "did you mean 'scan.startup.mode'"},
   };
   for (const auto& [more, message] : kCases) EXPECT_THAT(Message(MakeTable(more)), HasSubstr(message));

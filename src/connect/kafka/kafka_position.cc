@@ -9,12 +9,26 @@ namespace {
 
 constexpr int kVersion = 1;
 
+// [from, to, reason, found]; false: it is none.
+bool ParseLoss(const nlohmann::json& json, std::vector<LostRange>* losses) {
+  if (!json.is_array() || json.size() != 4 || !json[0].is_number_integer() || !json[1].is_number_integer() ||
+      !json[2].is_string() || !json[3].is_number_integer()) {
+    return false;
+  }
+  losses->push_back(
+      {json[0].get<int64_t>(), json[1].get<int64_t>(), json[2].get<std::string>(), json[3].get<int64_t>()});
+  return true;
+}
+
 }  // namespace
 
 std::string KafkaPosition::ToJson() const {
-  const nlohmann::json json = {{"version", kVersion},         {"cluster", cluster},     {"topic", topic},
-                               {"topic_id", topic_id},        {"partition", partition}, {"offset", offset},
-                               {"leader_epoch", leader_epoch}};
+  nlohmann::json json = {{"version", kVersion},         {"cluster", cluster},     {"topic", topic},
+                         {"topic_id", topic_id},        {"partition", partition}, {"offset", offset},
+                         {"leader_epoch", leader_epoch}};
+  for (size_t i = losses.size() > kMostLosses ? losses.size() - kMostLosses : 0; i < losses.size(); ++i) {
+    json["losses"].push_back({losses[i].from, losses[i].to, losses[i].reason, losses[i].found_millis});
+  }
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -38,7 +52,13 @@ Result<KafkaPosition> KafkaPosition::Parse(std::string_view text) {
   position.partition = json["partition"].get<int32_t>();
   position.offset = json["offset"].get<int64_t>();
   position.leader_epoch = json["leader_epoch"].get<int32_t>();
-  return position;
+  if (!json.contains("losses")) return position;
+  bool sound = json["losses"].is_array();
+  for (size_t i = 0; sound && i < json["losses"].size(); ++i) {
+    sound = ParseLoss(json["losses"][i], &position.losses);
+  }
+  if (sound) return position;
+  return Status::User(fmt::format("the losses in '{}' are not those of a Kafka partition", text));
 }
 
 }  // namespace caudal

@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "base/status.h"
+#include "api/source.h"
 
 namespace caudal {
 
@@ -16,8 +17,10 @@ struct KafkaPosition {
   std::string topic;
   std::string topic_id;  // empty: the broker did not tell
   int32_t partition = 0;
-  int64_t offset = 0;         // of the next record
-  int32_t leader_epoch = -1;  // of the last record read; -1 = not known
+  int64_t offset = 0;             // of the next record
+  int32_t leader_epoch = -1;      // of the last record read; -1 = not known
+  std::vector<LostRange> losses;  // passed over since the query began, oldest first; the last kMostLosses
+  static constexpr size_t kMostLosses = 256;
 
   std::string ToJson() const;
   // User error if the text is not such a position.

@@ -52,8 +52,19 @@ Result<KafkaPosition> KafkaSource::StartOf(const KafkaSplit& split, const Positi
   ASSIGN_OR_RETURN(const KafkaPosition saved, KafkaPosition::Parse(position));
   const bool other_topic =
       !saved.topic_id.empty() && !start.topic_id.empty() && saved.topic_id != start.topic_id;
-  if (saved.cluster != start.cluster || saved.topic != start.topic || saved.partition != start.partition ||
-      other_topic) {
+  start.losses = saved.losses;
+  const bool other = saved.cluster != start.cluster || other_topic;
+  if (other && options_.record_loss && saved.topic == start.topic && saved.partition == start.partition) {
+    start.losses.push_back(
+        {saved.offset, -1,
+         fmt::format(
+             "{} was made again: it was of cluster '{}' and topic id '{}', now it is of cluster '{}' and "
+             "topic id '{}', read from offset {}",
+             split.id(), saved.cluster, saved.topic_id, start.cluster, start.topic_id, start.offset),
+         env_->NowMillis()});
+    return start;
+  }
+  if (other || saved.topic != start.topic || saved.partition != start.partition) {
     return Status::Data(
                fmt::format("the checkpoint's position, offset {} of {}[{}], is of cluster '{}' and topic id "
                            "'{}'; {} is of cluster '{}' and topic id '{}'",
@@ -76,14 +87,16 @@ Result<std::unique_ptr<SplitReader>> KafkaSource::Open(const Split& split, const
   if (columns_.in_key().size() > 0) {
     ASSIGN_OR_RETURN(parts.key, DecoderOf(options_.key_format, columns_.in_key(), options_.key_options));
   }
-  ASSIGN_OR_RETURN(parts.fetcher,
-                   KafkaFetcher::Open(client_.get(), known->partition, parts.position.offset, known->stop,
-                                      parts.position.leader_epoch, columns_.with_headers()));
+  KafkaFetcher::Begin begin{known->partition,    parts.position.topic_id,     parts.position.offset,
+                            known->stop,         parts.position.leader_epoch, columns_.with_headers(),
+                            options_.record_loss};
+  ASSIGN_OR_RETURN(parts.fetcher, KafkaFetcher::Open(client_.get(), env_, std::move(begin)));
   parts.split = split;
   parts.columns = &columns_;
   parts.env = env_;
   parts.null_values = options_.value_format == "raw";
-  if (split.ordinal == 0) parts.warning = KafkaClient::VersionWarning();
+  const std::string warning = KafkaClient::VersionWarning();
+  if (split.ordinal == 0 && !warning.empty()) parts.warnings.push_back(warning);
   return std::unique_ptr<SplitReader>(std::make_unique<KafkaSplitReader>(std::move(parts)));
 }
 

@@ -258,6 +258,58 @@ TEST_F(KafkaSourceTest, AnOffsetThatIsNotThereStopsWithTheRange) {
   EXPECT_EQ(reader_->Next().status().message(), read.status.message());
 }
 
+TEST_F(KafkaSourceTest, ALossThatMayBeRecordedIsPassedOverAndKeptInThePosition) {
+  PutNumbers(0, 5);
+  table_.options["caudal.on-data-loss"] = "record-and-continue";
+  ASSERT_TRUE(OpenFirst().ok());
+  KafkaPosition beyond = At();
+  beyond.offset = 9;
+  beyond.leader_epoch = -1;
+  ASSERT_TRUE(OpenFirst(beyond.ToJson()).ok());
+  EXPECT_FALSE(reader_->backlog().settled);  // the broker has not been heard yet
+  for (int i = 0; i < 5000 && reader_->losses().empty(); ++i) {
+    ASSERT_TRUE(reader_->Next().ok());
+    GiveTime();
+  }
+  ASSERT_EQ(reader_->losses().size(), 1u);
+  EXPECT_EQ(reader_->losses()[0].from, 5);
+  EXPECT_EQ(reader_->losses()[0].to, 9);
+  EXPECT_EQ(reader_->records_passed(), 0);  // the jump is no record
+  PutNumbers(5, 7);
+  EXPECT_THAT(First(ReadUntil(2)), ElementsAre(5, 6));
+  EXPECT_EQ(reader_->records_passed(), 2);
+  EXPECT_EQ(reader_->gaps(), 0);
+  EXPECT_TRUE(reader_->backlog().settled);
+  // The next run knows of it too.
+  const Position position = reader_->position();
+  ASSERT_TRUE(OpenFirst(position).ok());
+  ASSERT_EQ(reader_->losses().size(), 1u);
+  EXPECT_THAT(reader_->losses()[0].reason, HasSubstr("records 5 to 8 that were read are no longer in it"));
+  EXPECT_EQ(reader_->position(), position);
+}
+
+TEST_F(KafkaSourceTest, ATopicThatWasMadeAgainIsReadFromItsBeginningIfThatMayBeRecorded) {
+  PutNumbers(0, 3);
+  table_.options["caudal.on-data-loss"] = "record-and-continue";
+  ASSERT_TRUE(OpenFirst().ok());
+  EXPECT_THAT(First(ReadUntil(3)), ElementsAre(0, 1, 2));
+  KafkaPosition position = At();
+  const std::string id = position.topic_id;
+  std::string snapshot = enumerator_->Snapshot();
+  snapshot.replace(snapshot.find(id), id.size(), "AAAAAAAAAAAAAAAAAAAAAB");
+  position.topic_id = "AAAAAAAAAAAAAAAAAAAAAB";
+  ASSERT_TRUE(MakeSource().ok());
+  ASSERT_TRUE(enumerator_->Restore(snapshot).ok());
+  const auto found = enumerator_->Discover();
+  ASSERT_TRUE(found.ok()) << found.status().ToString();
+  reader_ = source_->Open({"t[0]", 0}, position.ToJson()).value();
+  EXPECT_THAT(First(ReadUntil(3)), ElementsAre(0, 1, 2));
+  ASSERT_EQ(reader_->losses().size(), 1u);
+  EXPECT_EQ(reader_->losses()[0].from, 3);
+  EXPECT_EQ(reader_->losses()[0].to, -1);
+  EXPECT_EQ(At().topic_id, id);
+}
+
 TEST_F(KafkaSourceTest, RefusesAPositionOfAnotherClusterOrTopic) {
   ASSERT_TRUE(OpenFirst().ok());
   const KafkaPosition good = At();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace caudal {
 namespace {
@@ -55,16 +56,24 @@ Position KafkaSplitReader::position() const {
   KafkaPosition position = parts_.position;
   position.offset = parts_.fetcher->next();
   position.leader_epoch = parts_.fetcher->leader_epoch();
+  position.losses = losses();
   return position.ToJson();
 }
 
+std::vector<LostRange> KafkaSplitReader::losses() const {
+  std::vector<LostRange> losses = parts_.position.losses;
+  losses.insert(losses.end(), parts_.fetcher->losses().begin(), parts_.fetcher->losses().end());
+  return losses;
+}
+
 int64_t KafkaSplitReader::records_passed() const {
-  return parts_.fetcher->next() - opened_at_ - parts_.fetcher->gaps();
+  return parts_.fetcher->next() - opened_at_ - parts_.fetcher->gaps() - parts_.fetcher->skipped();
 }
 
 Backlog KafkaSplitReader::backlog() const {
   Backlog backlog;
   backlog.rows = parts_.fetcher->records_behind();
+  backlog.settled = parts_.fetcher->heard();
   if (backlog.rows == 0) {
     backlog.millis = 0;
   } else if (backlog.rows > 0 && last_timestamp_ >= 0) {
@@ -76,15 +85,21 @@ Backlog KafkaSplitReader::backlog() const {
 Result<Poll> KafkaSplitReader::Next() {
   Result<Poll> poll(Poll(std::in_place_type<NothingYet>));
   RETURN_IF_ERROR(parts_.fetcher->Take(Chunk::kMaxRows, &records_));
+  WarnOfLosses();
   if (!records_.batch.records.empty()) {
     ASSIGN_OR_RETURN(SourceRows rows, Decode());
-    if (!parts_.warning.empty()) rows.warnings.push_back(std::move(parts_.warning));
-    parts_.warning.clear();
+    rows.warnings = std::exchange(parts_.warnings, {});
     poll->emplace<SourceRows>(std::move(rows));
   } else if (parts_.fetcher->finished()) {
     poll->emplace<Finished>();
   }
   return poll;
+}
+
+void KafkaSplitReader::WarnOfLosses() {
+  for (; told_losses_ < parts_.fetcher->losses().size(); ++told_losses_) {
+    parts_.warnings.push_back(parts_.fetcher->losses()[told_losses_].reason);
+  }
 }
 
 Status KafkaSplitReader::DecodeKeys(DecodedRows* keys) {

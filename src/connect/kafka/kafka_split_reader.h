@@ -26,8 +26,8 @@ class KafkaSplitReader : public SplitReader {
     std::unique_ptr<Decoder> key;
     std::unique_ptr<KafkaFetcher> fetcher;
     KafkaPosition position;
-    bool null_values = false;  // a record without a value is a row, as format 'raw' has it
-    std::string warning;       // for people; empty: none
+    bool null_values = false;           // a record without a value is a row, as format 'raw' has it
+    std::vector<std::string> warnings;  // for people
   };
   explicit KafkaSplitReader(Parts parts);
 
@@ -35,9 +35,12 @@ class KafkaSplitReader : public SplitReader {
   Position position() const override;
   int64_t records_passed() const override;
   Backlog backlog() const override;
+  int64_t gaps() const override { return parts_.fetcher->gaps(); }
+  std::vector<LostRange> losses() const override;
 
  private:
   Result<SourceRows> Decode();
+  void WarnOfLosses();
   Status DecodeKeys(DecodedRows* keys);
   // Rows of records that cannot be used, ascending, each with why.
   void Reject(const std::vector<DecodeError>& value, const std::vector<DecodeError>& key,
@@ -47,6 +50,7 @@ class KafkaSplitReader : public SplitReader {
   KafkaRecords records_;
   RawBatch keys_;
   int64_t opened_at_;
+  size_t told_losses_ = 0;
   int64_t last_timestamp_ = -1;  // of the last record read
 };
 

@@ -58,6 +58,21 @@ std::optional<KafkaSplit> KafkaSplits::Find(const std::string& id) const {
   return found->second;
 }
 
+std::vector<KafkaSplit> KafkaSplits::OfTopic(const std::string& topic) const {
+  std::lock_guard lock(mutex_);
+  std::vector<KafkaSplit> found;
+  for (const auto& [id, split] : splits_) {
+    if (split.partition.topic == topic) found.push_back(split);
+  }
+  return found;
+}
+
+void KafkaSplits::Replace(KafkaSplit split) {
+  std::lock_guard lock(mutex_);
+  std::string id = split.id();
+  splits_.insert_or_assign(std::move(id), std::move(split));
+}
+
 size_t KafkaSplits::size() const {
   std::lock_guard lock(mutex_);
   return splits_.size();

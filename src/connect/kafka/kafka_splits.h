@@ -35,6 +35,8 @@ class KafkaSplits {
   std::string topic_id(const std::string& topic) const;  // empty: not known
   bool knows(const std::string& topic) const;            // a partition of it
   std::optional<KafkaSplit> Find(const std::string& id) const;
+  std::vector<KafkaSplit> OfTopic(const std::string& topic) const;
+  void Replace(KafkaSplit split);  // the one of the same id
   size_t size() const;
 
   // For the checkpoint.

@@ -84,6 +84,15 @@ constexpr std::string_view kWarnings =
     "SELECT w.query_id AS query, w.operator, w.text AS warning FROM warnings w JOIN queries q ON "
     "q.query_id = w.query_id AND q.run_id = w.run_id ORDER BY 1, w.rowid";
 
+// Of sources that can tell, those furthest behind first.
+constexpr std::string_view kSplits =
+    "SELECT query_id AS query, split, lag_rows, lag_seconds, durable_lag_rows, durable_lag_seconds, gaps "
+    "FROM splits WHERE lag_rows IS NOT NULL ORDER BY 1, durable_lag_rows DESC, 2";
+constexpr size_t kMostSplits = 20;  // in the table for people
+constexpr std::string_view kLosses =
+    "SELECT query_id AS query, split, first_lost, last_lost, reason, found_at FROM losses ORDER BY 6 DESC, "
+    "1, 2";
+
 // What the store holds is of the last moment that a run wrote it: one that was killed did not say goodbye.
 void MarkInterrupted(Json* queries) {
   for (Json& query : *queries) {
@@ -152,15 +161,15 @@ int ShowStatus(const std::string& state_root, Console& console) {
   const Result<std::string> description = StateLock::ReadDescription(state_root);
   if (!description.ok()) return console.Fail(description.status(), RefusalCode(description.status()));
   const bool running = StateLock::IsHeld(state_root);
-  Json queries = Json::array(), fates = Json::array(), warnings = Json::array();
+  Json queries = Json::array(), fates = Json::array(), splits = Json::array(), losses = Json::array(),
+       warnings = Json::array();
   Result<std::unique_ptr<Sqlite>> store = Sqlite::Open(OpsStore::PathIn(state_root), Sqlite::Mode::kReadOnly);
-  if (store.ok()) {
-    Result<Json> rows = ReadOps(store->get(), kQueries);
-    if (rows.ok()) queries = std::move(rows).value();
-    rows = ReadOps(store->get(), kFates);
-    if (rows.ok()) fates = std::move(rows).value();
-    rows = ReadOps(store->get(), kWarnings);
-    if (rows.ok()) warnings = std::move(rows).value();
+  for (const auto& [sql, into] :
+       {std::pair(kQueries, &queries), std::pair(kFates, &fates), std::pair(kSplits, &splits),
+        std::pair(kLosses, &losses), std::pair(kWarnings, &warnings)}) {
+    if (!store.ok()) break;
+    Result<Json> rows = ReadOps(store->get(), sql);
+    if (rows.ok()) *into = std::move(rows).value();
   }
   if (!running) MarkInterrupted(&queries);
   if (console.json) {
@@ -168,6 +177,8 @@ int ShowStatus(const std::string& state_root, Console& console) {
                      {"run", Json::parse(*description, nullptr, false)},
                      {"queries", queries},
                      {"fates", fates},
+                     {"splits", splits},
+                     {"losses", losses},
                      {"warnings", warnings}}
                     .dump() +
                 "\n");
@@ -175,7 +186,11 @@ int ShowStatus(const std::string& state_root, Console& console) {
   }
   console.Out(fmt::format("{} on {}\n", running ? "running" : "stopped", state_root));
   const std::string errors = TakeErrors(&queries);
-  console.Out(DrawObjects(queries) + errors + DrawObjects(fates) + DrawObjects(warnings));
+  if (splits.size() > kMostSplits) {
+    splits.erase(splits.begin() + kMostSplits, splits.end());
+  }
+  console.Out(DrawObjects(queries) + errors + DrawObjects(fates) + DrawObjects(splits) + DrawObjects(losses) +
+              DrawObjects(warnings));
   return static_cast<int>(ExitCode::kOk);
 }
 
