@@ -103,6 +103,9 @@ struct TopNNode {
   bool update_before = true;   // the reader wants -U
   bool rowtime_first = false;  // n = 1, ascending rowtime: first row, late rows rejected
   bool rowtime_last = false;   // n = 1, descending rowtime or arrival: of equal times the later to come
+  // n = 1 by processing time, kOnChange: the first, or with rowtime_last the last, to arrive; `order` is not
+  // compared.
+  bool by_arrival = false;
   // Retracting, but updates come as -U and +U of one row and never put it lower: emitted as one update.
   bool rising = false;
   // A Top-N of windows (PARTITION BY window_start, window_end): `window`, whose time_column is here the

@@ -54,12 +54,12 @@ Result<Progress> TopN::Resume(Output& out) {
     KeyEntry* entry = entries_[static_cast<size_t>(at_)];
     order_.clear();
     row_.clear();
-    AppendSortKey(node_.order, chunk_, row, &order_);
+    if (!node_.by_arrival) AppendSortKey(node_.order, chunk_, row, &order_);
     RowList& list = RowList::At(entry->row());
     const bool add = IsAdd(chunk_.kind(row));
     // The usual case at a full list of an insert-only input: not among the best, nothing to do.
     if (add && !node_.retracting && list.size() >= node_.last) {
-      const int compared = order_.compare(list.order(list.size() - 1));
+      const int compared = node_.by_arrival ? 0 : order_.compare(list.order(list.size() - 1));
       if (compared > 0 || (compared == 0 && !node_.rowtime_last)) continue;
     }
     layout_.AppendRow(chunk_, row, &row_);

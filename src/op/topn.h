@@ -6,7 +6,7 @@
 // input updates. Equal sort keys: the first to arrive stands first; by descending row time (`rowtime_last`)
 // the last one does. An insert-only input needs `last` rows a partition, a retracting one all of them.
 // Where updates only raise a row (`rising`), the pair -U, +U is one step, as in Flink's update-fast rank.
-// ROW_NUMBER() = 1 by ascending row time is FirstRow.
+// By processing time (`by_arrival`) nothing is compared. ROW_NUMBER() = 1 by ascending row time is FirstRow.
 #pragma once
 
 #include <string>

@@ -103,6 +103,21 @@ TEST(TopN, LastRowByRowTimeTakesTheNewestOfEqualTimes) {
   EXPECT_EQ(op->Rows("a | 1 | x\na | 1 | y\na | 0 | z"), "+I | a | 1 | x\n-U | a | 1 | x\n+U | a | 1 | y\n");
 }
 
+// Source tasks stamp processing time each for itself, so a row may come with a time before that of the row
+// here.
+TEST(TopN, ByArrivalTimesCountForNothing) {
+  TopNNode node = ByValue(1, /*ascending=*/true);
+  node.by_arrival = true;
+  auto op = Make(node);
+  EXPECT_EQ(op->Rows("a | 5 | x\na | 3 | y\nb | 1 | v"), "+I | a | 5 | x\n+I | b | 1 | v\n");
+  EXPECT_EQ(op->Rows("a | 4 | z"), "");
+  node = ByValue(1);
+  node.by_arrival = true;
+  node.rowtime_last = true;
+  op = Make(node);
+  EXPECT_EQ(op->Rows("a | 5 | x\na | 3 | y"), "+I | a | 5 | x\n-U | a | 5 | x\n+U | a | 3 | y\n");
+}
+
 // Random changelogs with restores: folding what was emitted gives the best rows at every step.
 TEST(TopN, RandomRunsAgreeWithSorting) {
   for (uint64_t seed = 1; seed <= 80; ++seed) {

@@ -107,7 +107,9 @@ struct Attributes {
                                    Names(input, top.partition), OrderText(top.order, input));
     if (top.emit == TopNNode::Emit::kOnWatermark) text += ", emit=[end of window]";
     if (top.rowtime_first) text += ", keep=[FirstRow by row time]";
-    if (top.rowtime_last) text += ", keep=[LastRow by row time]";
+    if (top.rowtime_last)
+      text += fmt::format(", keep=[LastRow by {}]", top.by_arrival ? "arrival" : "row time");
+    if (top.by_arrival && !top.rowtime_last) text += ", keep=[FirstRow by arrival]";
     return text;
   }
   std::string operator()(const DeduplicateNode& deduplicate) const {

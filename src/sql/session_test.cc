@@ -184,11 +184,10 @@ TEST_F(SessionTest, FoldsNothingBehindATopNThatKeepsTheKeyOfItsInput) {
   Run("CREATE TABLE best (a BIGINT, id STRING, n BIGINT, PRIMARY KEY (a, id) NOT ENFORCED) "
       "WITH ('connector' = 'fake', 'changes' = 'upsert')");
   auto folds = [this](std::string_view partition, std::string_view range) {
-    const std::string plan =
-        Run(fmt::format("INSERT INTO best SELECT acct, id, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY "
-                        "{} ORDER BY n DESC) "
-                        "AS rn FROM (SELECT acct, id, COUNT(*) AS n FROM t GROUP BY acct, id)) WHERE rn {}",
-                        partition, range));
+    const std::string plan = Run(fmt::format(
+        "INSERT INTO best SELECT acct, id, n FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {} ORDER BY n "
+        "DESC) AS rn FROM (SELECT acct, id, COUNT(*) AS n FROM t GROUP BY acct, id)) WHERE rn {}",
+        partition, range));
     return plan.find("Materialize") != std::string::npos;
   };
   EXPECT_FALSE(folds("acct", "<= 3"));
@@ -245,6 +244,9 @@ TEST_F(SessionTest, BoundsTheRowNumber) {
             "+- TopN(rankRange=[1, 1], partitionBy=[id], orderBy=[ts ASC], keep=[FirstRow by row time], "
             "changelogMode=[I])\n"
             "   +- Scan(table=[t], fields=[id, acct, ts, $clock], changelogMode=[I])\n\n");
+  EXPECT_THAT(Changes("SELECT id, acct FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY pt) AS rn "
+                      "FROM (SELECT *, PROCTIME() AS pt FROM t)) WHERE rn = 1"),
+              testing::HasSubstr("orderBy=[pt ASC], keep=[FirstRow by arrival], changelogMode=[I])"));
   EXPECT_EQ(Changes("SELECT id, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY acct DESC) AS "
                     "rn FROM t) WHERE rn "
                     "BETWEEN 2 AND 3"),

@@ -164,13 +164,14 @@ class ChangelogInference {
     const bool by_time = one && (top.order[0].column == input.time_column ||
                                  (at_once && IsRowTime(draft_.nodes, input, top.order[0].column)));
     top.rising = top.retracting && !at_once && OnlyRises(draft_.nodes, node, top);
-    // Processing time never goes back: the first row stays the first, and of equal times the last to come is
-    // last.
+    // By processing time the first row to come stays the first, and the last to come is the last. The times
+    // say less: each source task stamps its own.
     const bool by_arrival = one && IsProcessingTime(draft_.nodes, input, top.order[0].column);
+    top.by_arrival = by_arrival && !at_once;
     top.rowtime_first =
         by_time && top.order[0].ascending && !top.with_rank && top.emit != TopNNode::Emit::kOnWatermark;
     top.rowtime_last = (by_arrival || by_time) && !top.order[0].ascending;
-    const bool first_stays = at_once || top.rowtime_first || (by_arrival && top.order[0].ascending);
+    const bool first_stays = at_once || top.rowtime_first || (top.by_arrival && top.order[0].ascending);
     return first_stays ? ChangelogKinds::InsertOnly() : ChangelogKinds::All();
   }
 
