@@ -1,5 +1,6 @@
 // FileBlock: what the reading thread hands to the task: a piece of one file, cut into records or, for
-// Parquet, already in columns; or word of files that came too late or changed, of the end, or of a failure.
+// Parquet, already in columns; or word of files that came too late, changed or are none of the table's, of
+// the end, or of a failure.
 #pragma once
 
 #include <string>
@@ -24,6 +25,8 @@ struct FileBlock {
     int64_t records = 0;
   };
   std::vector<Late> late;
+  Status stray;  // not ok: all of `file` is passed over, and why
+  int64_t stray_records = 0;
   std::vector<FileQueue::Changed> changed;
   std::vector<std::string> warnings;
   Listing listing;            // when the folder was last listed

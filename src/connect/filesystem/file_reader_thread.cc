@@ -188,6 +188,19 @@ int64_t FileReaderThread::CountRecords(const ListedFile& file, int64_t offset) {
   return records.ok() ? *records : 1;
 }
 
+void FileReaderThread::PassOver(const ListedFile& file, int64_t offset, Status why) {
+  FileBlock block;
+  block.file = file;
+  block.stray = std::move(why);
+  const int64_t records = CountRecords(file, offset);  // of a Parquet file all rows
+  block.stray_records = options_.parquet ? std::max<int64_t>(0, records - offset) : records;
+  block.end_offset = std::max(offset, options_.parquet ? records : file.info.size);
+  block.end_of_file = true;
+  block.listing = queue_.listing();
+  NoteBacklog(0, file.info.modified_micros);
+  Put(std::move(block));
+}
+
 Status FileReaderThread::ReadFile(ListedFile file) {
   const auto read = [&]() -> Status {
     // As it is now: it was listed before the files in front of it were read.
@@ -205,8 +218,12 @@ Status FileReaderThread::ReadFile(ListedFile file) {
       NoteBacklog(file.info.size - block.end_offset, file.info.modified_micros);
       return Put(std::move(block));
     };
-    RETURN_IF_ERROR(options_.parquet ? ReadParquet(file, opened.get(), offset)
-                                     : ReadRecords(file, opened.get(), offset, put));
+    if (Status stray = options_.check(file); !stray.ok()) {
+      PassOver(file, offset, std::move(stray));
+    } else {
+      RETURN_IF_ERROR(options_.parquet ? ReadParquet(file, opened.get(), offset)
+                                       : ReadRecords(file, opened.get(), offset, put));
+    }
     queue_.NoteRead({file.name, file.info.size, file.info.modified_micros});
     return Status();
   };

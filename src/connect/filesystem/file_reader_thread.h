@@ -28,6 +28,8 @@ struct FileReaderOptions {
   Schema parquet_schema;                   // the columns to read
   std::vector<std::string> table_columns;  // that the table expects in a Parquet file, read or not
   RecordFraming framing{RecordFraming::Kind::kLines};
+  // Why a file is none of the table's; its records are counted, not read.
+  std::function<Status(const ListedFile&)> check = [](const ListedFile&) { return Status(); };
 };
 
 class FileReaderThread {
@@ -50,6 +52,8 @@ class FileReaderThread {
   Status ReadRecords(const ListedFile& file, RandomAccessFile* opened, int64_t offset,
                      const std::function<bool(FileBlock)>& put);
   Status ReadParquet(const ListedFile& file, RandomAccessFile* opened, int64_t first_row);
+  // Hands on a block that stands for all records of a file that is none of the table's.
+  void PassOver(const ListedFile& file, int64_t offset, Status why);
   // Records, or rows, behind `offset` of a file that is passed over; 1 if that cannot be told.
   int64_t CountRecords(const ListedFile& file, int64_t offset);
   // Files that came too late or changed, and warnings; nothing for none.

@@ -97,6 +97,7 @@ Result<std::unique_ptr<SplitReader>> FileSource::Open(const Split& split, const 
   reading.parquet = options_.format == "parquet";
   reading.parquet_schema = columns_.content();
   reading.table_columns = columns_.in_files();
+  reading.check = [columns = &columns_](const ListedFile& file) { return columns->Check(file); };
   std::unique_ptr<Decoder> decoder;
   if (!reading.parquet) {
     ASSIGN_OR_RETURN(decoder, MakeDecoder(options_.format, columns_.content(), format_options_));

@@ -465,7 +465,7 @@ TEST_F(FilesystemSourceTest, RowsKnowWhereTheyWereReadAndThePositionHowManyRecor
   EXPECT_EQ(resumed->records_passed(), 3);
 }
 
-TEST_F(FilesystemSourceTest, AFileInNoPartitionIsRejectedAsOneRecord) {
+TEST_F(FilesystemSourceTest, AFileInNoPartitionIsRejectedOnceAndStandsForAllItsRecords) {
   table_.columns = {Physical("a", Type(TypeId::kInt)), Physical("d", Type(TypeId::kInt))};
   table_.partition_keys = {1};
   Put("d=1/f", "{\"a\":1}\n");
@@ -480,7 +480,33 @@ TEST_F(FilesystemSourceTest, AFileInNoPartitionIsRejectedAsOneRecord) {
   ASSERT_EQ(read.rejected.size(), 3u);
   for (const RejectedRecord& record : read.rejected) EXPECT_EQ(record.error_class, "stray-file");
   EXPECT_THAT(read.rejected[0].message, HasSubstr("the folder's value 'x' is not a INT"));
+  EXPECT_THAT(read.rejected[0].message, HasSubstr("its 2 records are passed over"));
+  EXPECT_EQ(read.rejected[0].records, 2);
   EXPECT_THAT(read.rejected[2].message, HasSubstr("/in/stray2/f' is in no folder 'd=…'"));
+  EXPECT_THAT(read.rejected[2].message, HasSubstr("its 1 record is passed over"));
+  EXPECT_EQ(reader->records_passed(), 5);
+}
+
+// A stray file was found by the record at its very beginning, where there may be a line break instead.
+TEST_F(FilesystemSourceTest, AFileInNoPartitionIsSeenHoweverItBegins) {
+  table_.columns = {Physical("a", Type(TypeId::kInt)), Physical("d", Type(TypeId::kInt))};
+  table_.partition_keys = {1};
+  Put("d=1/f", "{\"a\":1}\n");
+  Put("d=x/f", "\n{\"a\":2}\n{\"a\":3}\n");
+  Put("d=y/f", std::string(3 << 20, '\n') + "{\"a\":4}\n");
+  Put("d=z/f", "\n\n");
+  auto source = MakeSource();
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  const Read read = ReadOn(reader.get());
+  EXPECT_THAT(First(read), ElementsAre(1));
+  ASSERT_EQ(read.rejected.size(), 2u) << "nothing is missing of a file without records";
+  EXPECT_EQ(read.rejected[0].records, 2);
+  EXPECT_EQ(read.rejected[1].records, 1);
+  EXPECT_EQ(reader->records_passed(), 4);
+  // Not again.
+  auto resumed = std::move(source->Open({"0", 0}, reader->position())).value();
+  EXPECT_TRUE(ReadOn(resumed.get()).rejected.empty());
+  EXPECT_EQ(resumed->records_passed(), 0);
 }
 
 // A position whose text lost a byte did not know its own file again.

@@ -55,11 +55,9 @@ Result<Poll> FileSplitReader::Next() {
       poll->emplace<SourceRows>(ReportNews());
       return poll;
     }
-    if (next_ == 0 && !(block_->records.empty() && block_->chunks.empty())) {
-      if (const Status stray = columns_->Check(block_->file); !stray.ok()) {
-        poll->emplace<SourceRows>(PassOver(stray));
-        return poll;
-      }
+    if (!block_->stray.ok()) {
+      poll->emplace<SourceRows>(PassOver());
+      return poll;
     }
     if (next_ < block_->records.size()) {
       ASSIGN_OR_RETURN(SourceRows rows, DecodeRecords());
@@ -115,19 +113,21 @@ SourceRows FileSplitReader::ReportNews() {
   return rows;
 }
 
-// Once for the whole file, with its first block.
-SourceRows FileSplitReader::PassOver(const Status& why) {
+SourceRows FileSplitReader::PassOver() {
   SourceRows rows;
   rows.chunk = Chunk(columns_->Empty(), 0);
-  const bool first = block_->records.empty() ? block_->first_row == 0 : block_->records[0].offset == 0;
-  if (first) {
+  if (const int64_t records = block_->stray_records; records > 0) {
     RejectedRecord& stray = rows.rejected.emplace_back();
     stray.raw = block_->file.name;
     stray.file = block_->file.info.path;
+    stray.records = records;
     stray.error_class = "stray-file";
-    stray.message = why.message();
-    for (const std::string& frame : why.frames()) stray.message = frame + ": " + stray.message;
-    ++passed_;
+    stray.message = block_->stray.message();
+    for (const std::string& frame : block_->stray.frames()) stray.message = frame + ": " + stray.message;
+    stray.message +=
+        fmt::format(": its {} {} passed over", records, records == 1 ? "record is" : "records are");
+    stray.hint = block_->stray.hint();
+    passed_ += records;
   }
   MoveTo(block_->end_offset, block_->end_of_file);
   block_.reset();

@@ -29,8 +29,8 @@ class FileSplitReader : public SplitReader {
   Result<SourceRows> TakeChunk();
   // Files that came too late or changed, and warnings.
   SourceRows ReportNews();
-  // The block's file is in no partition of the table.
-  SourceRows PassOver(const Status& why);
+  // The block stands for a file that is in no partition of the table.
+  SourceRows PassOver();
   void MoveTo(int64_t offset, bool done);
   void NoteListing();
   ColumnPtr Arrival(int32_t rows) const;
