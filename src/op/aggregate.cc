@@ -19,7 +19,8 @@ Aggregate::Aggregate(AggregateNode node, const Schema& input, const Schema& outp
     : node_(std::move(node)),
       accumulators_(std::move(accumulators)),
       groups_("groups", KeyTypesText(input, node_.keys), accumulators_.get(), ttl),
-      changes_(output) {
+      changes_(output),
+      refreshes_(ttl > 0 && (node_.retracting || !node_.calls.empty())) {
   const size_t keys = node_.keys.size();
   for (size_t i = 0; i < keys + node_.calls.size(); ++i) {
     (i < keys ? key_types_ : result_types_).push_back(output.fields[i].type);
@@ -158,7 +159,8 @@ void Aggregate::HandleRound(const Chunk& chunk, RowSet rows, const std::vector<i
 
 void Aggregate::EmitChange(const KeyEntry& entry, std::string_view before, std::string_view now,
                            int32_t place) {
-  if (before == now) return;
+  // With a TTL an unchanged result is sent all the same: state behind must not expire before this group.
+  if (before == now && (!refreshes_ || now.empty())) return;
   auto add = [&](RowKind kind, std::string_view results) {
     std::string_view key = groups_.key(entry);
     for (size_t k = 0; k < key_types_.size(); ++k) DecodeKeyValue(&key, &changes_.columns()[k]);

@@ -24,7 +24,9 @@ namespace caudal {
 
 class Aggregate : public Operator {
  public:
-  // `ttl`: ms of processing time after which a group that got no row is forgotten; 0 = never.
+  // `ttl`: ms of processing time after which a group that got no row is forgotten; 0 = never. With one, as in
+  // Flink, an unchanged result leaves again, which keeps the state behind alive; but for SELECT DISTINCT, which
+  // is planned as insert-only.
   Aggregate(AggregateNode node, const Schema& input, const Schema& output,
             std::unique_ptr<AccumulatorRow> accumulators, int64_t ttl = 0);
 
@@ -58,6 +60,7 @@ class Aggregate : public Operator {
   std::unique_ptr<AccumulatorRow> accumulators_;
   KeyedRows groups_;
   ChangeBuilder changes_;
+  const bool refreshes_;  // sends -U and +U of a result that stays the same
   StateCharge charge_;
   Env* env_ = nullptr;
   int64_t* absorbed_ = nullptr;
