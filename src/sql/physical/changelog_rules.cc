@@ -63,8 +63,10 @@ bool OnlyRises(const std::vector<PlanNode>& nodes, const PlanNode& node, const T
   });
   return keyed && std::ranges::all_of(top.order, [&](const SortKey& key) {
            const Direction direction = DirectionOf(nodes, input, key.column);
-           return direction == Direction::kConstant ||
-                  direction == (key.ascending ? Direction::kDown : Direction::kUp);
+           if (direction == Direction::kConstant) return true;
+           // A MIN or MAX that was NULL goes to a value and never back.
+           const bool leaves_front = key.nulls_first && input.schema[key.column].type.nullable();
+           return !leaves_front && direction == (key.ascending ? Direction::kDown : Direction::kUp);
          });
 }
 
