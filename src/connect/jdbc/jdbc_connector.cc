@@ -24,7 +24,7 @@ constexpr OptionSpec kOptions[] = {
     {"sink.buffer-flush.interval", OptionType::kDuration, "1 s", "no effect: rows are written once an epoch"},
     {"lookup.*", OptionType::kString, "", "no effect: lookup joins are not built yet"},
     {"scan.partition.*", OptionType::kNotBuilt, "",
-     "leave it out; a table is read in one piece, in the order of its rowids"},
+     "leave it out; a table is read in one piece, in the order of its rowids or its key"},
     {"sink.parallelism", OptionType::kNotBuilt, "",
      "leave it out; the tasks of a query are 'parallelism.default'"},
     {"sink.max-retries", OptionType::kInteger, "3", "no effect: a commit is repeated until it is answered"},

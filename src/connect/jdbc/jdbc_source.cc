@@ -7,6 +7,7 @@
 
 #include "base/durable_name.h"
 #include "connect/jdbc/database_cell.h"
+#include "connect/jdbc/row_order.h"
 #include "data/column_builder.h"
 
 namespace caudal {
@@ -14,28 +15,22 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The database with a statement that reads the table.
+// The database and the order in which the table is read.
 struct OpenTable {
   std::unique_ptr<Sqlite> database;
-  std::optional<SqliteStatement> rows;
-  bool by_rowid = false;
+  RowOrder order;
 
   // User error: no such file, table or column.
   static Result<OpenTable> Of(const JdbcTarget& target, const std::vector<std::string>& names) {
-    const std::string where = fmt::format("table '{}' of '{}'", target.table, target.path);
     OpenTable opened;
-    Result<std::unique_ptr<Sqlite>> database = Sqlite::Open(target.path, Sqlite::Mode::kReadOnly);
-    if (!database.ok()) return std::move(database).status().At(where);
-    opened.database = std::move(*database);
-    std::string columns;
-    for (const std::string& name : names) columns += ", " + QuoteSqliteName(name);
-    const std::string table = QuoteSqliteName(target.table);
-    opened.by_rowid = opened.database->Prepare("SELECT rowid FROM " + table).ok();
-    Result<SqliteStatement> rows = opened.database->Prepare(
-        opened.by_rowid ? fmt::format("SELECT rowid{} FROM {} WHERE rowid > ? ORDER BY rowid", columns, table)
-                        : fmt::format("SELECT 0{} FROM {} LIMIT -1 OFFSET ?", columns, table));
-    if (!rows.ok()) return std::move(rows).status().At(where);
-    opened.rows = std::move(*rows);
+    const auto open = [&]() -> Status {
+      ASSIGN_OR_RETURN(opened.database, Sqlite::Open(target.path, Sqlite::Mode::kReadOnly));
+      ASSIGN_OR_RETURN(opened.order, RowOrder::Of(opened.database.get(), target.table));
+      return opened.database->Prepare(opened.order.Select(target.table, names, RowOrder::From::kStart))
+          .status();
+    };
+    if (Status status = open(); !status.ok())
+      return std::move(status).At(fmt::format("table '{}' of '{}'", target.table, target.path));
     return opened;
   }
 };
@@ -64,9 +59,11 @@ class JdbcEnumerator : public SplitEnumerator {
   bool found_ = false;
 };
 
-// What a position says: by rowid if the table has them, else by count.
+// What a position says: the last row by rowid or by key, and the number of rows, which is all that is known
+// of a view and in positions of earlier forms.
 struct JdbcPosition {
-  int64_t after = INT64_MIN;
+  std::optional<int64_t> after;
+  Json key;
   int64_t rows = 0;
 };
 
@@ -88,23 +85,24 @@ Result<JdbcPosition> ParsePosition(const Position& text, const std::string& orig
                                     json["file"].is_string() ? json["file"].get<std::string>() : "", file))
         .Hint("start in the folder where it was made, or with another state folder");
   }
-  position.after = json.value("after", position.after);
+  if (json.contains("after")) position.after = json.value("after", int64_t{0});
+  position.key = json.value("key", Json());
   position.rows = json.value("rows", position.rows);
   return position;
 }
 
 class JdbcReader : public SplitReader {
  public:
-  JdbcReader(OpenTable table, JdbcPosition position, Schema schema, Json origin)
+  JdbcReader(OpenTable table, SqliteStatement rows, std::vector<std::string> bound, JdbcPosition position,
+             Schema schema, Json origin)
       : database_(std::move(table.database)),
-        rows_(std::move(*table.rows)),
-        by_rowid_(table.by_rowid),
-        position_(position),
-        first_(position.rows),
+        bound_(std::move(bound)),
+        rows_(std::move(rows)),
+        order_(std::move(table.order)),
+        position_(std::move(position)),
+        first_(position_.rows),
         schema_(std::move(schema)),
-        origin_(std::move(origin)) {
-    rows_.BindInteger(0, by_rowid_ ? position_.after : position_.rows);
-  }
+        origin_(std::move(origin)) {}
 
   Result<Poll> Next() override {
     if (ended_) return Poll(Finished{});
@@ -119,7 +117,11 @@ class JdbcReader : public SplitReader {
         break;
       }
       ++position_.rows;
-      position_.after = by_rowid_ ? rows_.integer(0) : position_.rows;
+      if (order_.by_rowid) {
+        position_.after = rows_.integer(0);
+      } else if (!order_.columns.empty()) {
+        position_.key = ReadKey(rows_, order_.columns.size());
+      }
       AddRow(&builders, &count, &out);
     }
     if (count == 0 && out.rejected.empty()) return Poll(Finished{});
@@ -132,7 +134,12 @@ class JdbcReader : public SplitReader {
 
   Position position() const override {
     Json json = origin_;
-    json[by_rowid_ ? "after" : "rows"] = by_rowid_ ? position_.after : position_.rows;
+    if (position_.after) {
+      json["after"] = *position_.after;
+    } else {
+      json["rows"] = position_.rows;
+      if (!position_.key.is_null()) json["key"] = position_.key;
+    }
     return json.dump();
   }
   int64_t records_passed() const override { return position_.rows - first_; }
@@ -140,25 +147,26 @@ class JdbcReader : public SplitReader {
  private:
   // The row at hand, if every column has a value of its type; else a rejected record.
   void AddRow(std::vector<ColumnBuilder>* builders, int32_t* count, SourceRows* out) {
-    int from = 1;  // column 0 is the rowid
+    int from = static_cast<int>(order_.columns.size());
+    const int64_t offset = position_.after.value_or(position_.rows);
     for (size_t i = 0; i < builders->size(); ++i) {
       ColumnBuilder& builder = (*builders)[i];
       const std::string& name = schema_.fields[i].name;
       if (name == kOffsetColumn) {
-        builder.Append(position_.after);
+        builder.Append(offset);
       } else if (name == kSplitColumn) {
         builder.Append(int32_t{0});
       } else if (name == kRawColumn) {
         builder.AppendNull();
       } else if (!AppendFromDatabase(rows_, from++, &builder)) {
         TakeBack(builders, i);
-        out->rejected.push_back({position_.after, std::string(rows_.text(from - 1)), "malformed",
+        out->rejected.push_back({offset, std::string(rows_.text(from - 1)), "malformed",
                                  fmt::format("column '{}': '{}' is not a {}", name, rows_.text(from - 1),
                                              builder.type().WithNullable(true).ToString())});
         return;
       }
     }
-    out->offsets.push_back(position_.after);
+    out->offsets.push_back(offset);
     ++*count;
   }
 
@@ -172,8 +180,9 @@ class JdbcReader : public SplitReader {
   }
 
   std::unique_ptr<Sqlite> database_;
+  std::vector<std::string> bound_;  // texts of the key that rows_ began behind
   SqliteStatement rows_;
-  bool by_rowid_;
+  RowOrder order_;
   JdbcPosition position_;
   int64_t first_;  // position_.rows when it was opened
   Schema schema_;
@@ -190,8 +199,26 @@ std::unique_ptr<SplitEnumerator> JdbcSource::MakeEnumerator() {
 Result<std::unique_ptr<SplitReader>> JdbcSource::Open(const Split&, const Position& position) {
   ASSIGN_OR_RETURN(const JdbcPosition from, ParsePosition(position, target_.origin(), target_.file()));
   ASSIGN_OR_RETURN(OpenTable table, OpenTable::Of(target_, names_));
+  const Json key = from.after ? Json::array({*from.after}) : from.key;
+  const RowOrder::From start = !key.is_null()  ? RowOrder::From::kBehindKey
+                               : from.rows > 0 ? RowOrder::From::kBehindCount
+                                               : RowOrder::From::kStart;
+  const size_t columns = table.order.columns.size();
+  if (!key.is_null() &&
+      (columns == 0 || key.size() != columns || from.after.has_value() != table.order.by_rowid)) {
+    return Status::Data(
+               fmt::format("the primary key of table '{}' is not what it was when the checkpoint was made",
+                           target_.table))
+        .Hint("give the table its key back, or start with another state folder");
+  }
+  ASSIGN_OR_RETURN(SqliteStatement rows,
+                   table.database->Prepare(table.order.Select(target_.table, names_, start)));
+  std::vector<std::string> texts;
+  if (start == RowOrder::From::kBehindCount) rows.BindInteger(0, from.rows);
+  if (start == RowOrder::From::kBehindKey && !BindKey(key, columns, &rows, &texts))
+    return Status::Data(fmt::format("'{}' is no position of connector 'jdbc'", position));
   return std::unique_ptr<SplitReader>(std::make_unique<JdbcReader>(
-      std::move(table), from, request_.schema,
+      std::move(table), std::move(rows), std::move(texts), from, request_.schema,
       Json{{"origin", ToDurableName(target_.origin())}, {"file", ToDurableName(target_.file())}}));
 }
 

@@ -1,8 +1,8 @@
 // JdbcSource: the rows of a database table, once: a bounded source of one split.
 //
-// Read in rowid order, so that a position ("after rowid 4711") resumes exactly though the table grew; a table
-// without rowids and a view are read in their own order, and a position counts rows. What is no value of its
-// column is a rejected record.
+// Read in the order of rowids, or of the primary key where there are none, so that a position ("after rowid
+// 4711") resumes exactly though the table grew; a view is read in its own order, and a position counts rows.
+// What is no value of its column is a rejected record.
 #pragma once
 
 #include "api/connector.h"

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "api/testing/sink_contract.h"
 #include "connect/jdbc/jdbc_connector.h"
@@ -52,6 +53,34 @@ class JdbcTest : public ::testing::Test {
                      {"table-name", "features"},
                      {"caudal.create-table", "true"}};
     return table;
+  }
+
+  // A table as somebody else made it.
+  std::unique_ptr<Sqlite> MakeTable(const std::string& statements) {
+    auto database = Sqlite::Open(folder_ / "out.db", Sqlite::Mode::kCreate);
+    EXPECT_TRUE(database.ok());
+    EXPECT_TRUE((*database)->Execute(statements).ok());
+    return std::move(*database);
+  }
+
+  // A source of one BIGINT column of that table.
+  Result<std::unique_ptr<Source>> ReadTable(const std::string& column) {
+    Table table = FeaturesTable(false);
+    table.columns = {{column, Type(TypeId::kBigInt)}};
+    return connector_.MakeSource(table, {Schema{{{column, Type(TypeId::kBigInt)}}}, {0}}, context_);
+  }
+
+  // The first column of all that comes.
+  static std::vector<int64_t> Numbers(SplitReader& reader) {
+    std::vector<int64_t> numbers;
+    for (;;) {
+      auto poll = reader.Next();
+      EXPECT_TRUE(poll.ok()) << poll.status().ToString();
+      if (!poll.ok() || !std::holds_alternative<SourceRows>(*poll)) return numbers;
+      const Chunk& chunk = std::get<SourceRows>(*poll).chunk;
+      const int64_t* values = chunk.column(0)->values<int64_t>();
+      numbers.insert(numbers.end(), values, values + chunk.size());
+    }
   }
 
   static Chunk Rows(const std::vector<TestRow>& rows) {
@@ -326,6 +355,73 @@ TEST_F(JdbcTest, ReadsWhatItWroteAndResumesAfterAChunk) {
   EXPECT_TRUE(std::holds_alternative<Finished>(*(*resumed)->Next()));
   EXPECT_EQ((*source)->Open(split, R"({"origin": "jdbc:sqlite:/elsewhere#t", "after": 1})").status().domain(),
             Domain::kUser);
+}
+
+// "rowid" was taken for SQLite's own though the table has a column of that name.
+TEST_F(JdbcTest, ReadsEveryRowOfATableWithAColumnRowid) {
+  const auto database = MakeTable(
+      "CREATE TABLE features (rowid TEXT, v INT); INSERT INTO features VALUES ('a', 1), (NULL, 2), ('!', 3), "
+      "('b', 4)");
+  auto source = ReadTable("v");
+  auto reader = (*source)->Open({"", 0}, "");
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  EXPECT_EQ(Numbers(**reader), (std::vector<int64_t>{1, 2, 3, 4}));
+  // SQLite still knows the rowid by other names.
+  ASSERT_TRUE(database->Execute("INSERT INTO features VALUES ('c', 5)").ok());
+  auto resumed = (*source)->Open({"", 0}, (*reader)->position());
+  ASSERT_TRUE(resumed.ok()) << resumed.status().ToString();
+  EXPECT_EQ(Numbers(**resumed), (std::vector<int64_t>{5}));
+}
+
+// Positions counted rows there, and the rows before moved when the table grew.
+TEST_F(JdbcTest, ATableWithoutRowidsIsReadOnBehindItsKey) {
+  const auto database = MakeTable(
+      "CREATE TABLE features (k TEXT, v INT, PRIMARY KEY (k, v)) WITHOUT ROWID;"
+      "CREATE UNIQUE INDEX another_order ON features (v DESC);"
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
+      "INSERT INTO features SELECT CASE WHEN i <= 3000 THEN 'caf\u00e9 100%' ELSE 'caf\u00e9 200%' END, i "
+      "FROM n");
+  auto source = ReadTable("v");
+  auto reader = (*source)->Open({"", 0}, "");
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  auto poll = (*reader)->Next();
+  ASSERT_TRUE(poll.ok());
+  const SourceRows& rows = std::get<SourceRows>(*poll);
+  ASSERT_EQ(rows.chunk.size(), 4096);
+  EXPECT_EQ(rows.chunk.column(0)->values<int64_t>()[0], 1);
+  EXPECT_EQ(rows.chunk.column(0)->values<int64_t>()[4095], 4096);
+  const Position position = (*reader)->position();
+  reader->reset();  // which would keep the database from being written
+  ASSERT_TRUE(database->Execute("INSERT INTO features VALUES ('a', 9001), ('x', 9002)").ok());
+  auto resumed = (*source)->Open({"", 0}, position);
+  const std::vector<int64_t> rest = Numbers(**resumed);
+  ASSERT_EQ(rest.size(), 5000u - 4096 + 1);
+  EXPECT_EQ(rest.front(), 4097);
+  EXPECT_EQ(rest.back(), 9002);
+  EXPECT_THAT((*resumed)->position(), HasSubstr(R"("rows":5001)"));
+  // A position of an earlier form has the number of rows alone.
+  nlohmann::json counted = nlohmann::json::parse(position);
+  counted.erase("key");
+  EXPECT_EQ(Numbers(**(*source)->Open({"", 0}, counted.dump())).front(), 4096);
+}
+
+TEST_F(JdbcTest, AKeyThatIsAnotherNowIsRefused) {
+  const auto database = MakeTable(
+      "CREATE TABLE features (k REAL, b BLOB, v INT, PRIMARY KEY (k, b)) WITHOUT ROWID;"
+      "INSERT INTO features VALUES (0.1, x'00ff', 1), (0.1, x'01', 2)");
+  auto source = ReadTable("v");
+  auto reader = (*source)->Open({"", 0}, "");
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  EXPECT_EQ(Numbers(**reader), (std::vector<int64_t>{1, 2}));
+  ASSERT_TRUE(database->Execute("INSERT INTO features VALUES (0.1, x'00fe', 3), (0.1, x'0100', 4)").ok());
+  EXPECT_EQ(Numbers(**(*source)->Open({"", 0}, (*reader)->position())), (std::vector<int64_t>{4}));
+  ASSERT_TRUE(database
+                  ->Execute("DROP TABLE features; CREATE TABLE features (k REAL PRIMARY KEY, v INT) WITHOUT "
+                            "ROWID")
+                  .ok());
+  const Status refused = (*source)->Open({"", 0}, (*reader)->position()).status();
+  EXPECT_EQ(refused.domain(), Domain::kData);
+  EXPECT_THAT(refused.message(), HasSubstr("the primary key of table 'features' is not what it was"));
 }
 
 TEST_F(JdbcTest, AColumnThatTheDatabaseLacksIsNamedBeforeAnyRowIsRead) {
