@@ -25,8 +25,8 @@ namespace caudal {
 class Aggregate : public Operator {
  public:
   // `ttl`: ms of processing time after which a group that got no row is forgotten; 0 = never. With one, as in
-  // Flink, an unchanged result leaves again, which keeps the state behind alive; but for SELECT DISTINCT, which
-  // is planned as insert-only.
+  // Flink, an unchanged result leaves again, which keeps the state behind alive; but for SELECT DISTINCT,
+  // which is planned as insert-only.
   Aggregate(AggregateNode node, const Schema& input, const Schema& output,
             std::unique_ptr<AccumulatorRow> accumulators, int64_t ttl = 0);
 
