@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <librdkafka/rdkafka.h>
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace caudal {
@@ -200,9 +202,19 @@ Result<bool> KafkaClient::CreateTopic(const std::string& name, int partitions, i
 
 Result<KafkaRange> KafkaClient::Range(const KafkaPartitionId& partition, int timeout_ms) {
   KafkaRange range;
-  const rd_kafka_resp_err_t error = rd_kafka_query_watermark_offsets(
-      client_, partition.topic.c_str(), partition.partition, &range.low, &range.high, timeout_ms);
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return range;
+  rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  // A topic that was just made has no leader yet, or one that has not heard of it.
+  while (std::chrono::steady_clock::now() < deadline) {
+    error = rd_kafka_query_watermark_offsets(client_, partition.topic.c_str(), partition.partition,
+                                             &range.low, &range.high, timeout_ms);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return range;
+    if (error != RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION &&
+        error != RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE) {
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
   return Failure(fmt::format("offsets of {}[{}]", partition.topic, partition.partition), error);
 }
 

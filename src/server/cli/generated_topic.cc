@@ -13,15 +13,12 @@ namespace {
 constexpr int kTimeoutMillis = 10'000;
 constexpr int kDeliveryMillis = 120'000;
 
-// Brokers tell each other of a new topic, and find leaders for it, in their own time.
-template <typename Ask>
-auto Await(const Ask& ask) {
+// Brokers tell each other of a new topic in their own time.
+Result<KafkaTopic> Await(KafkaClient* client, const std::string& name, bool created) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kTimeoutMillis);
   while (true) {
-    auto answer = ask();
-    if (answer.ok() || answer.status().retry() != Retry::kBackoff ||
-        std::chrono::steady_clock::now() > deadline)
-      return answer;
+    ASSIGN_OR_RETURN(KafkaTopic topic, client->Topic(name, kTimeoutMillis));
+    if (topic.partitions > 0 || !created || std::chrono::steady_clock::now() > deadline) return topic;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }
@@ -37,12 +34,7 @@ Result<std::unique_ptr<GeneratedTopic>> GeneratedTopic::Open(const Target& targe
     ASSIGN_OR_RETURN(created, topic->client_->CreateTopic(target.topic, static_cast<int>(target.partitions),
                                                           kTimeoutMillis));
   }
-  ASSIGN_OR_RETURN(const KafkaTopic found, Await([&]() -> Result<KafkaTopic> {
-                     ASSIGN_OR_RETURN(KafkaTopic told, topic->client_->Topic(target.topic, kTimeoutMillis));
-                     if (told.partitions > 0 || !created) return told;
-                     return Status::External(fmt::format("topic '{}' has no partitions yet", target.topic),
-                                             Retry::kBackoff);
-                   }));
+  ASSIGN_OR_RETURN(const KafkaTopic found, Await(topic->client_.get(), target.topic, created));
   topic->partitions_ = static_cast<uint32_t>(found.partitions);
   if (found.partitions == 0) {
     return Status::User(fmt::format("there is no topic '{}'", target.topic))
@@ -60,9 +52,8 @@ Result<std::unique_ptr<GeneratedTopic>> GeneratedTopic::Open(const Target& targe
 
 Status GeneratedTopic::CheckEmpty() {
   for (uint32_t partition = 0; partition < partitions_; ++partition) {
-    ASSIGN_OR_RETURN(const KafkaRange range, Await([&] {
-                       return client_->Range({name_, static_cast<int32_t>(partition)}, kTimeoutMillis);
-                     }));
+    ASSIGN_OR_RETURN(const KafkaRange range,
+                     client_->Range({name_, static_cast<int32_t>(partition)}, kTimeoutMillis));
     if (range.high == 0) continue;
     return Status::User(
                fmt::format("topic '{}' is not empty: partition {} ends at {}", name_, partition, range.high))
