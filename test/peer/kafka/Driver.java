@@ -121,6 +121,15 @@ public class Driver {
         admin.alterConsumerGroupOffsets(words[4], Map.of(partition(words), new OffsetAndMetadata(Long.parseLong(words[3])))).all().get();
         return "";
       }
+      case "transactions" -> { // ids of those that are open or half-ended
+        StringJoiner joined = new StringJoiner("\t");
+        for (TransactionListing each : admin.listTransactions().all().get()) {
+          boolean settled = each.state() == TransactionState.EMPTY || each.state() == TransactionState.COMPLETE_COMMIT
+              || each.state() == TransactionState.COMPLETE_ABORT;
+          if (!settled) joined.add(each.transactionalId() + ":" + each.state());
+        }
+        return joined.toString();
+      }
       case "dump" -> { // topic, file: topic[partition], offset, value in base64, headers
         return dump(words[1], Path.of(words[2]));
       }

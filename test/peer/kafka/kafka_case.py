@@ -88,7 +88,7 @@ class Driver:
         words = self.process.stdout.readline().rstrip("\n").split("\t")
         if words[0] != "ok":
             raise AssertionError(f"Kafka's client: {what}: {' '.join(words[1:])}")
-        return words[1:]
+        return [word for word in words[1:] if word]
 
     def __call__(self, *words):
         line = "\t".join(map(str, words))
