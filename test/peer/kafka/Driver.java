@@ -6,9 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.*;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.*;
 import org.apache.kafka.clients.consumer.*;
 import org.apache.kafka.clients.producer.*;
+import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.*;
@@ -59,6 +61,7 @@ public class Driver {
         for (int i = 3; i < words.length; ++i) config.put(words[i].split("=")[0], words[i].split("=")[1]);
         NewTopic topic = new NewTopic(words[1], Integer.parseInt(words[2]), (short) 1).configs(config);
         admin.createTopics(List.of(topic)).all().get();
+        while (!hasLeaders(words[1])) Thread.sleep(20);
         return "";
       }
       case "delete" -> { // topic
@@ -85,8 +88,7 @@ public class Driver {
         return "";
       }
       case "numbers" -> { // topic, partition, from, to, timestamp of the first: {"n": from} and so on, a millisecond apart
-        numbers(plain, words);
-        plain.flush();
+        acknowledge(plain, numbers(plain, words));
         return "";
       }
       case "transaction" -> { // topic, partition, from, to, commit|abort|open
@@ -96,8 +98,7 @@ public class Driver {
           return made;
         });
         producer.beginTransaction();
-        numbers(producer, new String[] {"", words[1], words[2], words[3], words[4]});
-        producer.flush();
+        acknowledge(producer, numbers(producer, new String[] {"", words[1], words[2], words[3], words[4]}));
         if (!words[5].equals("open")) end(producer, words[5]);
         return "";
       }
@@ -130,6 +131,13 @@ public class Driver {
         }
         return joined.toString();
       }
+      case "place" -> { // partitions, keys…: where a record of each key is put
+        StringJoiner joined = new StringJoiner("\t");
+        for (int i = 2; i < words.length; ++i) {
+          joined.add(String.valueOf(BuiltInPartitioner.partitionForKey(bytes(words[i]), Integer.parseInt(words[1]))));
+        }
+        return joined.toString();
+      }
       case "dump" -> { // topic, file: topic[partition], offset, value in base64, headers
         return dump(words[1], Path.of(words[2]));
       }
@@ -145,17 +153,35 @@ public class Driver {
     }
   }
 
+  static boolean hasLeaders(String topic) throws Exception {
+    try {
+      return admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions().stream().allMatch(
+          info -> info.leader() != null && !info.leader().isEmpty());
+    } catch (java.util.concurrent.ExecutionException error) {
+      if (error.getCause() instanceof org.apache.kafka.common.errors.UnknownTopicOrPartitionException) return false;
+      throw error;
+    }
+  }
+
   static TopicPartition partition(String[] words) {
     return new TopicPartition(words[1], Integer.parseInt(words[2]));
   }
 
-  static void numbers(Producer<byte[], byte[]> producer, String[] words) {
+  /** No record is left out in silence: whoever counts rows counts on all of them. */
+  static void acknowledge(Producer<byte[], byte[]> producer, List<Future<RecordMetadata>> sent) throws Exception {
+    producer.flush();
+    for (Future<RecordMetadata> each : sent) each.get();
+  }
+
+  static List<Future<RecordMetadata>> numbers(Producer<byte[], byte[]> producer, String[] words) {
     long from = Long.parseLong(words[3]), to = Long.parseLong(words[4]);
     Long time = words.length > 5 ? Long.parseLong(words[5]) : null;
+    List<Future<RecordMetadata>> sent = new ArrayList<>();
     for (long n = from; n < to; ++n) {
-      producer.send(new ProducerRecord<>(words[1], Integer.parseInt(words[2]), time == null ? null : time + n - from,
-          bytes("k" + n), bytes("{\"n\":" + n + "}")));
+      sent.add(producer.send(new ProducerRecord<>(words[1], Integer.parseInt(words[2]), time == null ? null : time + n - from,
+          bytes("k" + n), bytes("{\"n\":" + n + "}"))));
     }
+    return sent;
   }
 
   static String ends(String topic) throws Exception {

@@ -58,7 +58,16 @@ class Broker:
                      for _ in range(attempts))
             done = any(code == 0 for code in codes)
         if not done:
+            if words == ("start",):
+                self.script("stop")
             sys.exit(f"kafka.sh {' '.join(words)} failed:\n{(self.folder / 'kafka.log').read_text()[-2000:]}")
+
+    def output(self, *words):
+        """What one of Kafka's own tools prints."""
+        result = subprocess.run([self.peers / "kafka.sh", *words], env=self.environment, capture_output=True, text=True)
+        if result.returncode != 0:
+            raise AssertionError(f"kafka.sh {' '.join(words)} ended with {result.returncode}: {result.stdout}{result.stderr}")
+        return result.stdout
 
     def start(self):
         self.script("start")
