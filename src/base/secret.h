@@ -16,8 +16,11 @@ class Secrets {
  public:
   // The text with each ${env:NAME} replaced. User error, naming it, when a variable is not set.
   static Result<std::string> Expand(std::string_view text);
-  // The text with every value that Expand ever put in shown as "***".
+  // The text with every value that Expand ever put in shown as "***", also where JSON or a log has escaped
+  // it. Values of less than four bytes stay: they would mask half of all numbers.
   static std::string Redact(std::string text);
+  // For what people read about an error: short values, too, where they stand by themselves.
+  static std::string RedactMessage(std::string text);
 };
 
 }  // namespace caudal

@@ -40,12 +40,12 @@ void ChildReport::Ended(const Status& status, bool before_start) {
   if (!status.ok()) {
     // Only this process knows the secrets that it has put in, and as JSON some look different.
     std::vector<std::string> frames;
-    for (const std::string& frame : status.frames()) frames.push_back(Secrets::Redact(frame));
+    for (const std::string& frame : status.frames()) frames.push_back(Secrets::RedactMessage(frame));
     json["error"] = {{"domain", DomainName(status.domain())},
                      {"retry", static_cast<int>(status.retry())},
-                     {"message", Secrets::Redact(status.message())},
+                     {"message", Secrets::RedactMessage(status.message())},
                      {"frames", std::move(frames)},
-                     {"hint", Secrets::Redact(status.hint())}};
+                     {"hint", Secrets::RedactMessage(status.hint())}};
   }
   Write(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }

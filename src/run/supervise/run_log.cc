@@ -30,7 +30,7 @@ void RunLog::Write(std::string_view line) {
 std::string RunLog::Quoted(std::string_view value) {
   std::string quoted = "\"";
   // Before a secret with a quotation mark looks different.
-  for (const char c : Secrets::Redact(std::string(value))) {
+  for (const char c : Secrets::RedactMessage(std::string(value))) {
     if (c == '"' || c == '\\') quoted += '\\';
     if (c == '\n') {
       quoted += "\\n";

@@ -16,11 +16,12 @@ using Json = nlohmann::ordered_json;
 
 // For programs: where in the SQL it is as numbers, each frame on one line.
 Json ErrorJson(const Status& status) {
-  Json error = {{"domain", DomainName(status.domain())}, {"message", status.message()}};
+  Json error = {{"domain", DomainName(status.domain())},
+                {"message", Secrets::RedactMessage(status.message())}};
   Json at = Json::array();
   for (const std::string& frame : status.frames()) {
     const std::string first = frame.substr(0, frame.find('\n'));
-    at.push_back(first);
+    at.push_back(Secrets::RedactMessage(first));
     int line = 0, column = 0;
     const size_t place = first.rfind("line ");
     if (error.contains("line") || place == std::string::npos) continue;
@@ -29,7 +30,7 @@ Json ErrorJson(const Status& status) {
     error["column"] = column;
   }
   error["at"] = std::move(at);
-  error["hint"] = status.hint();
+  error["hint"] = Secrets::RedactMessage(status.hint());
   return error;
 }
 
@@ -51,7 +52,7 @@ void Console::Out(std::string_view text) {
 void Console::Note(std::string_view line) {
   if (json) return;
   ClearProgress();
-  std::fprintf(err_, "%s\n", Secrets::Redact(std::string(line)).c_str());
+  std::fprintf(err_, "%s\n", Secrets::RedactMessage(std::string(line)).c_str());
 }
 
 void Console::Remark(std::string_view line, std::string_view as_json) {
@@ -76,12 +77,14 @@ void Console::ClearProgress() {
 int Console::Fail(const Status& status, ExitCode code) {
   const Status flushed = Flush();  // Finish tells of it
   ClearProgress();
-  std::string text = status.ToString();
-  if (json) {
+  std::string text;
+  if (!json) {
+    text = Secrets::RedactMessage(status.ToString());
+  } else {
     text = nlohmann::json{{"error", ErrorJson(status)}, {"exit", static_cast<int>(code)}}.dump(
         -1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
-  std::fprintf(err_, "%s\n", Secrets::Redact(std::move(text)).c_str());
+  std::fprintf(err_, "%s\n", text.c_str());
   return static_cast<int>(code);
 }
 
