@@ -23,7 +23,8 @@ constexpr int64_t kBatchRows = 32 * 1024;
 
 class FileSourceStream : public arrow::io::RandomAccessFile {
  public:
-  explicit FileSourceStream(caudal::RandomAccessFile* file) : file_(file) {}
+  // `failure`: becomes why a Read failed; outlives the stream.
+  FileSourceStream(caudal::RandomAccessFile* file, Status* failure) : file_(file), failure_(failure) {}
   arrow::Status Close() override { return arrow::Status::OK(); }
   bool closed() const override { return false; }
   arrow::Result<int64_t> Tell() const override { return position_; }
@@ -34,7 +35,10 @@ class FileSourceStream : public arrow::io::RandomAccessFile {
   arrow::Result<int64_t> GetSize() override { return file_->size(); }
   arrow::Result<int64_t> Read(int64_t size, void* out) override {
     auto bytes = file_->Read(position_, size);
-    if (!bytes.ok()) return arrow::Status::IOError(bytes.status().message());
+    if (!bytes.ok()) {
+      *failure_ = bytes.status();
+      return arrow::Status::IOError(failure_->message());
+    }
     std::copy_n((*bytes)->data(), (*bytes)->size(), static_cast<char*>(out));
     position_ += static_cast<int64_t>((*bytes)->size());
     return static_cast<int64_t>((*bytes)->size());
@@ -48,12 +52,14 @@ class FileSourceStream : public arrow::io::RandomAccessFile {
 
  private:
   caudal::RandomAccessFile* file_;
+  Status* failure_;
   int64_t position_ = 0;
 };
 
 }  // namespace
 
 struct ParquetFileReader::Source {
+  Status failure;  // of the file below Parquet
   std::unique_ptr<parquet::arrow::FileReader> file;
   std::unique_ptr<arrow::RecordBatchReader> batches;
   std::shared_ptr<arrow::RecordBatch> batch;  // what Next gives from; null = the next one is to be read
@@ -64,14 +70,19 @@ ParquetFileReader::ParquetFileReader(std::unique_ptr<Source> source, std::string
 ParquetFileReader::~ParquetFileReader() = default;
 
 Status ParquetFileReader::Damaged(const std::string& what) const {
+  // A disk that does not answer says nothing about the file.
+  if (!source_->failure.ok()) return source_->failure;
   return Status::Data(fmt::format("'{}' cannot be read as Parquet: {}", path_, what));
 }
 
 Result<std::unique_ptr<ParquetReader>> ParquetFileReader::Open(RandomAccessFile* file,
                                                                const std::string& path) {
   std::unique_ptr<ParquetFileReader> reader(new ParquetFileReader(std::make_unique<Source>(), path));
+  const auto stream = std::make_shared<FileSourceStream>(file, &reader->source_->failure);
   try {
-    auto parquet = parquet::ParquetFileReader::Open(std::make_shared<FileSourceStream>(file));
+    parquet::ReaderProperties properties = parquet::default_reader_properties();
+    properties.set_page_checksum_verification(true);  // of pages that have one
+    auto parquet = parquet::ParquetFileReader::Open(stream, properties);
     auto opened = parquet::arrow::FileReader::Make(arrow::default_memory_pool(), std::move(parquet));
     if (!opened.ok()) return reader->Damaged(opened.status().ToString());
     reader->source_->file = std::move(opened).ValueUnsafe();
@@ -138,7 +149,8 @@ Status ParquetFileReader::Project(const Schema& wanted, int64_t first) {
     for (const auto& [name, type] : unreadable_) {
       if (name != field.name) continue;
       return Status::User(
-          fmt::format("column '{}' of '{}' is a {}, which cannot be read yet", name, path_, type));
+                 fmt::format("column '{}' of '{}' is a {}, which cannot be read yet", name, path_, type))
+          .Hint("read the other columns");
     }
   }
   // A file always has a column to count rows by.

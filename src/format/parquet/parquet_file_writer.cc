@@ -194,6 +194,7 @@ Status ParquetFileWriter::OpenTarget() {
   parquet::WriterProperties::Builder properties;
   properties.memory_pool(Pool());
   properties.version(parquet::ParquetVersion::PARQUET_2_6)->created_by("caudal")->enable_write_page_index();
+  properties.enable_page_checksum();  // else a damaged page reads as other values
   switch (options_.compression) {
     case ParquetOptions::Compression::kZstd:
       properties.compression(parquet::Compression::ZSTD)->compression_level(options_.compression_level);
