@@ -586,6 +586,63 @@ class BadInput(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 10)
         self.assertEqual(len(self.rows()), 1)
 
+    # --- files of a source that are not what they should be ---
+
+    def test_a_file_that_is_cut_or_replaced_between_two_runs(self):
+        self.job(source=WATCH)
+        self.feed(*({"id": i, "amount": i} for i in range(40_000)))
+        size = (self.folder / "in/a.ndjson").stat().st_size
+        # Killed in the middle of the file: its position is there.
+        halves = {"CAUDAL_FAULT": "sink_commit_after:crash:2;" + ";".join(["manifest_before:crash:1"] * 6)}
+        script = (self.folder / "job.sql").read_text()
+        (self.folder / "job.sql").write_text("SET 'caudal.max-rows-per-epoch' = '5000';" + script)
+        self.expect(self.caudal("run", "job.sql", "--state", "state", environment=halves), 5)
+        before = len(self.rows())
+        self.assertTrue(0 < before < 40_000, before)
+        whole = (self.folder / "in/a.ndjson").read_bytes()
+        shutil.copy2(self.folder / "in/a.ndjson", self.folder / "in/.a")
+        os.truncate(self.folder / "in/a.ndjson", size * 3 // 4)
+        result = self.caudal("run", "job.sql", "--state", "state", "--until-idle", "300 ms")
+        self.expect(result, 2, "error[data]: file 'in/a.ndjson' changed: it went from", f"from {size} to {size * 3 // 4} bytes", "at filesystem events[0]@",
+                    "hint: put the file back as it was", "or set 'caudal.errors' = 'dead-letter'")
+        self.assertEqual(len(self.rows()), before)
+        # As the hint says.
+        modified = os.stat(self.folder / "in/.a").st_mtime_ns
+        (self.folder / "in/a.ndjson").write_bytes(whole)
+        os.utime(self.folder / "in/a.ndjson", ns=(modified, modified))
+        self.expect(self.caudal("run", "job.sql", "--state", "state", "--until-idle", "300 ms"), 0)
+        self.assertEqual(len(self.rows()), 40_000)
+
+    def test_a_file_that_is_cut_is_counted_where_rows_may_die(self):
+        self.job(source=WATCH + ", 'caudal.errors' = 'skip'")
+        self.feed(*({"id": i, "amount": i} for i in range(20_000)))
+        process = self.start("run", "job.sql", "--state", "state", environment={"CAUDAL_FAULT": "-"})
+        self.wait_for(lambda: len(self.rows()) == 20_000, "the rows")
+        os.truncate(self.folder / "in/a.ndjson", 1000)
+        self.feed({"id": 20_001, "amount": 1}, name="b.ndjson")
+        self.wait_for(lambda: len(self.rows()) == 20_001, "the next file")
+        self.expect(self.caudal("stop", "--state", "state"), 0)
+        out, _ = process.communicate(timeout=20)
+        self.assertIn("1 dead{file-changed}", out)
+
+    def test_a_file_that_cannot_be_read_does_not_stop_the_others(self):
+        dead = "CREATE TABLE dead (file STRING, error_class STRING, error_message STRING) WITH ('connector' = 'filesystem', 'path' = 'dead', 'format' = 'json');"
+        self.feed({"id": 1, "amount": 1}, name="a.ndjson")
+        (self.folder / "in/b.ndjson.gz").write_bytes(b"\x1f\x8b\x08\x00" + b"x" * 100)
+        self.feed({"id": 2, "amount": 2}, name="c.ndjson")
+        self.job()
+        self.expect(self.caudal("run", "job.sql", "--state", "strict"), 2, "file 'in/b.ndjson.gz' cannot be read: it is compressed with gzip",
+                    "hint: decompress it, or keep it out of the folder, or set 'caudal.errors' = 'dead-letter'")
+        self.assertEqual(self.rows(), [])
+        self.job(source=", 'caudal.errors' = 'dead-letter', 'caudal.dead-letter' = 'dead'", more=dead)
+        result = self.caudal("run", "job.sql", "--state", "state")
+        self.expect(result, 0, "run: warning: query 'job/out_rows': file 'in/b.ndjson.gz' cannot be read")
+        self.assertIn("1 dead{unreadable-file}", result.stdout)
+        self.assertEqual([row[0] for row in self.rows()], [1, 2])
+        kept = [json.loads(line) for path in (self.folder / "dead").glob("part-*") for line in path.read_text().splitlines()]
+        self.assertEqual([(row["file"], row["error_class"]) for row in kept], [("in/b.ndjson.gz", "unreadable-file")])
+        self.assertIn("unreadable-file", self.caudal("dlq", "ls", "job.sql").stdout)
+
     # --- the disk, and a crash ---
 
     def test_disk_that_refuses_for_a_while(self):

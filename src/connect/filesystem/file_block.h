@@ -1,8 +1,9 @@
 // FileBlock: what the reading thread hands to the task: a piece of one file, cut into records or, for
-// Parquet, already in columns; or word of files that came too late, changed or are none of the table's, of
-// the end, or of a failure.
+// Parquet, already in columns; or word of files that came too late, changed, are none of the table's or
+// cannot be read, of the end, or of a failure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,12 @@ struct FileBlock {
   std::vector<Late> late;
   Status stray;  // not ok: all of `file` is passed over, and why
   int64_t stray_records = 0;
+  struct Broken {  // `file` cannot be read behind `end_offset`: the rest is passed over
+    Status why;
+    bool changed = false;  // it is no longer what was opened
+    int64_t records = 1;
+  };
+  std::optional<Broken> broken;
   std::vector<FileQueue::Changed> changed;
   std::vector<std::string> warnings;
   Listing listing;            // when the folder was last listed

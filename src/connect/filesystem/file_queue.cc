@@ -32,21 +32,41 @@ FileQueue::FileQueue(FileSystem* files, Env* env, int split, bool counts_bytes, 
 }
 
 Status FileQueue::CheckPosition(const ListedFile* found) const {
+  const std::string read = fmt::format("{} {}", position_.offset, counts_bytes_ ? "bytes" : "rows");
   const auto broken = [&](std::string_view what) {
-    return Status::Data(fmt::format("file '{}' {}", position_.file, what))
+    return Status::Data(fmt::format("it {} when {} of it were read", what, read))
         .Hint("put the file back as it was, or start again with a new checkpoint");
   };
-  if (found == nullptr)
-    return broken(fmt::format("is gone, {} bytes or rows of it were read", position_.offset));
-  const uint64_t identity = found->info.identity;
-  if (position_.identity != 0 && identity != 0 && identity != position_.identity) {
-    return broken("was replaced by another file while it was being read");
-  }
-  if (counts_bytes_ && found->info.size < position_.offset) {
-    return broken(fmt::format("has {} bytes, fewer than the {} that were read of it", found->info.size,
-                              position_.offset));
-  }
+  if (found == nullptr) return broken("went away");
+  const FileInfo& now = found->info;
+  // One that was put back from a copy with its time is as good as the one that was there.
+  const bool put_back = now.size == position_.size && now.modified_micros == position_.modified_micros;
+  if (position_.identity != 0 && now.identity != 0 && now.identity != position_.identity && !put_back)
+    return broken("was replaced by another file");
+  if (counts_bytes_ && now.size < position_.offset)
+    return broken(fmt::format("was cut to {} bytes", now.size));
+  const bool other = counts_bytes_ ? now.size < position_.size : now.size != position_.size;
+  if (position_.size >= 0 && other)
+    return broken(fmt::format("went from {} to {} bytes", position_.size, now.size));
   return Status();
+}
+
+void FileQueue::Interrupt(const ListedFile* found, Status why) {
+  const std::string& name = position_.file;
+  Interrupted& interrupted = interrupted_.emplace();
+  interrupted.why = std::move(why);
+  if (found != nullptr) {
+    interrupted.file = *found;
+  } else {
+    interrupted.file.name = name;
+    interrupted.file.info.path = position_.root + "/" + name;
+  }
+  const size_t known = held_.size() + waiting_.size();
+  std::erase_if(held_, [&](const Held& held) { return held.file.name == name; });
+  std::erase_if(waiting_, [&](const ListedFile& file) { return file.name == name; });
+  if (held_.size() + waiting_.size() < known) waiting_bytes_ -= interrupted.file.info.size;
+  last_ = name;
+  NoteRead(VersionOf(interrupted.file));
 }
 
 bool FileQueue::AppearedSince(const ListedFile& file) const {
@@ -116,6 +136,7 @@ void FileQueue::Compare(const ListedFile& file, FileVersion* known) {
 void FileQueue::Add(const ListedFile& file, bool behind, bool appeared) {
   if (!behind) {
     held_.push_back({file, looks_});
+    waiting_bytes_ += file.info.size;
   } else if (appeared) {
     late_.push_back(file);
     passed_over_.insert(file.name);
@@ -153,6 +174,7 @@ Status FileQueue::List() {
   Warn(found);
   const bool resumes = !started_ && !position_.file.empty();
   const ListedFile* resumed = nullptr;
+  const bool any = !found.files.empty();
   std::erase_if(found.files, [&](const ListedFile& file) {
     return SplitOfFile(file.name, position_.splits) != split_ || !pattern_.Matches(file.info.path);
   });
@@ -177,7 +199,12 @@ Status FileQueue::List() {
   }
   Release(now);
   Forget();
-  if (resumes && !position_.done) RETURN_IF_ERROR(CheckPosition(resumed));
+  if (resumes && !position_.done) {
+    Status same = CheckPosition(resumed);
+    // Where nothing is left, somebody took the folder away and not a file.
+    if (!same.ok() && !any) return std::move(same).At(fmt::format("file '{}'", position_.file));
+    if (!same.ok()) Interrupt(resumed, std::move(same));
+  }
   std::sort(waiting_.begin(), waiting_.end(),
             [](const ListedFile& a, const ListedFile& b) { return a.name < b.name; });
   started_ = true;
@@ -193,12 +220,16 @@ std::optional<ListedFile> FileQueue::Next() {
   if (waiting_.empty()) return std::nullopt;
   ListedFile file = std::move(waiting_.front());
   waiting_.pop_front();
+  waiting_bytes_ -= file.info.size;
   last_ = file.name;
   return file;
 }
 
 std::vector<ListedFile> FileQueue::TakeLate() { return std::exchange(late_, {}); }
 std::vector<FileQueue::Changed> FileQueue::TakeChanged() { return std::exchange(changed_, {}); }
+std::optional<FileQueue::Interrupted> FileQueue::TakeInterrupted() {
+  return std::exchange(interrupted_, std::nullopt);
+}
 std::vector<std::string> FileQueue::TakeWarnings() { return std::exchange(warnings_, {}); }
 
 const FilePosition* FileQueue::Resumed(const ListedFile& file) const {
@@ -207,13 +238,6 @@ const FilePosition* FileQueue::Resumed(const ListedFile& file) const {
 
 int64_t FileQueue::StartOffset(const ListedFile& file) const {
   return !position_.done && file.name == position_.file ? position_.offset : 0;
-}
-
-int64_t FileQueue::waiting_bytes() const {
-  int64_t bytes = 0;
-  for (const ListedFile& file : waiting_) bytes += file.info.size;
-  for (const Held& held : held_) bytes += held.file.info.size;
-  return bytes;
 }
 
 }  // namespace caudal

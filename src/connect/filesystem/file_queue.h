@@ -39,8 +39,8 @@ class FileQueue {
   FileQueue(FileSystem* files, Env* env, int split, bool counts_bytes, bool watched, FilePosition position,
             PathPattern pattern = {});
 
-  // Lists the folder. External error if that fails; Data error if the file of the position is gone, shorter
-  // than what was read of it, or another file.
+  // Lists the folder. External error if that fails; Data error if the file of the position is gone with all
+  // others.
   Status List();
   // The next file to read. Nothing: none is known; List again, soon if some are held back.
   std::optional<ListedFile> Next();
@@ -53,6 +53,13 @@ class FileQueue {
     int64_t records = 1;  // that are not read
   };
   std::vector<Changed> TakeChanged();
+  // The file of the position, if it is no longer what an earlier run began to read: gone, shorter or another
+  // one; once. Next does not give it.
+  struct Interrupted {
+    ListedFile file;
+    Status why;
+  };
+  std::optional<Interrupted> TakeInterrupted();
   // What the first looks found worth telling: the folder is not there, an entry is no file; each once.
   std::vector<std::string> TakeWarnings();
 
@@ -66,7 +73,7 @@ class FileQueue {
   bool holds_back() const { return !held_.empty(); }
   // Files that Next will give, now or after another look, and their bytes.
   int64_t waiting_files() const { return static_cast<int64_t>(waiting_.size() + held_.size()); }
-  int64_t waiting_bytes() const;
+  int64_t waiting_bytes() const { return waiting_bytes_; }
 
  private:
   // A name that is known, read or not.
@@ -86,6 +93,8 @@ class FileQueue {
   // Moves those found that need not wait from held_ to waiting_.
   void Release(int64_t looked_micros);
   Status CheckPosition(const ListedFile* found) const;
+  // Passes the position's file over.
+  void Interrupt(const ListedFile* found, Status why);
   void Warn(const FileListing& listing);
   // A name that is known: reports what changed about a file that is read.
   void Compare(const ListedFile& file, FileVersion* known);
@@ -109,6 +118,7 @@ class FileQueue {
   std::unordered_set<std::string> warned_;       // what TakeWarnings gave
   std::vector<std::string> warnings_;
   std::vector<Changed> changed_;
+  std::optional<Interrupted> interrupted_;
   std::deque<ListedFile> waiting_;  // by name
   struct Held {
     ListedFile file;
@@ -116,6 +126,7 @@ class FileQueue {
   };
   std::vector<Held> held_;  // by name
   std::vector<ListedFile> late_;
+  int64_t waiting_bytes_ = 0;  // of waiting_ and held_: asked for with every block
 };
 
 }  // namespace caudal

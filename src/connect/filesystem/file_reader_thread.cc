@@ -42,7 +42,7 @@ Status RefuseCompressed(std::string_view start) {
     if (!start.starts_with(magic)) continue;
     constexpr std::string_view kBzipBlock = "1AY&SY";  // behind the digit of the level: "BZh" alone is text
     if (kind == "bzip2" && !start.substr(std::min<size_t>(start.size(), 4)).starts_with(kBzipBlock)) continue;
-    return Status::User(fmt::format("it is compressed with {}, which cannot be read yet", kind))
+    return Status::Data(fmt::format("it is compressed with {}, which cannot be read yet", kind))
         .Hint("decompress it, or keep it out of the folder");
   }
   return Status();
@@ -142,6 +142,15 @@ Status FileReaderThread::ReadAll() {
     NoteBacklog(0, 0);
     std::optional<FileBlock> news = TakeNews();
     if (news.has_value() && !Put(std::move(*news))) return Status();
+    if (std::optional<FileQueue::Interrupted> interrupted = queue_.TakeInterrupted()) {
+      FileBlock block;
+      block.end_offset = queue_.StartOffset(interrupted->file);
+      block.file = std::move(interrupted->file);
+      block.end_of_file = true;
+      block.broken = FileBlock::Broken{std::move(interrupted->why), true};
+      block.listing = queue_.listing();
+      if (!Put(std::move(block))) return Status();
+    }
     while (const std::optional<ListedFile> file = queue_.Next()) {
       RETURN_IF_ERROR(ReadFile(*file));
       std::lock_guard lock(mutex_);
@@ -202,33 +211,60 @@ void FileReaderThread::PassOver(const ListedFile& file, int64_t offset, Status w
 }
 
 Status FileReaderThread::ReadFile(ListedFile file) {
-  const auto read = [&]() -> Status {
-    // As it is now: it was listed before the files in front of it were read.
-    ASSIGN_OR_RETURN(file.info, options_.files->Stat(file.info.path));
-    ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> opened, options_.files->Open(file.info.path));
-    file.info.size = opened->size();
-    const FilePosition* resumed = queue_.Resumed(file);
-    if (resumed != nullptr && resumed->size >= 0) {
-      // What was added meanwhile is a change, as it would have been without the restart.
-      file.info.size = std::min(file.info.size, resumed->size);
-      file.info.modified_micros = resumed->modified_micros;
-    }
-    const int64_t offset = queue_.StartOffset(file);
-    const auto put = [&](FileBlock block) {
-      NoteBacklog(file.info.size - block.end_offset, file.info.modified_micros);
-      return Put(std::move(block));
-    };
-    if (Status stray = options_.check(file); !stray.ok()) {
-      PassOver(file, offset, std::move(stray));
-    } else {
-      RETURN_IF_ERROR(options_.parquet ? ReadParquet(file, opened.get(), offset)
-                                       : ReadRecords(file, opened.get(), offset, put));
-    }
-    queue_.NoteRead({file.name, file.info.size, file.info.modified_micros});
-    return Status();
+  Status status = ReadBlocks(&file);
+  if (!status.ok()) {
+    const bool of_file = status.domain() == Domain::kData || status.domain() == Domain::kUser;
+    if (!of_file) return std::move(status).At(fmt::format("file '{}'", file.info.path));
+    FileBlock rest = GiveUp(file, std::move(status));
+    file = rest.file;
+    if (!Put(std::move(rest))) return Status();
+  }
+  queue_.NoteRead({file.name, file.info.size, file.info.modified_micros});
+  return Status();
+}
+
+Status FileReaderThread::ReadBlocks(ListedFile* file) {
+  // As it is now: it was listed before the files in front of it were read.
+  read_to_ = queue_.StartOffset(*file);
+  ASSIGN_OR_RETURN(file->info, options_.files->Stat(file->info.path));
+  ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> opened, options_.files->Open(file->info.path));
+  file->info.size = opened->size();
+  const FilePosition* resumed = queue_.Resumed(*file);
+  if (resumed != nullptr && resumed->size >= 0) {
+    // What was added meanwhile is a change, as it would have been without the restart.
+    file->info.size = std::min(file->info.size, resumed->size);
+    file->info.modified_micros = resumed->modified_micros;
+  }
+  const auto put = [&](FileBlock block) {
+    read_to_ = block.end_offset;
+    NoteBacklog(file->info.size - block.end_offset, file->info.modified_micros);
+    return Put(std::move(block));
   };
-  Status status = read();
-  return status.ok() ? status : std::move(status).At(fmt::format("file '{}'", file.info.path));
+  if (Status stray = options_.check(*file); !stray.ok()) {
+    PassOver(*file, read_to_, std::move(stray));
+    return Status();
+  }
+  return options_.parquet ? ReadParquet(*file, opened.get(), read_to_)
+                          : ReadRecords(*file, opened.get(), read_to_, put);
+}
+
+FileBlock FileReaderThread::GiveUp(ListedFile file, Status why) {
+  FileBlock block;
+  block.broken = FileBlock::Broken{std::move(why)};
+  const Result<FileInfo> now = options_.files->Stat(file.info.path);
+  const FileInfo was = file.info;
+  if (now.ok()) file.info = *now;
+  block.broken->changed = !now.ok() || now->size != was.size || now->modified_micros != was.modified_micros ||
+                          now->identity != was.identity;
+  if (!block.broken->changed) {
+    const int64_t records = CountRecords(file, options_.parquet ? 0 : read_to_);
+    block.broken->records = std::max<int64_t>(1, options_.parquet ? records - read_to_ : records);
+  }
+  block.file = std::move(file);
+  block.end_offset = read_to_;
+  block.end_of_file = true;
+  block.listing = queue_.listing();
+  return block;
 }
 
 Status FileReaderThread::ReadRecords(const ListedFile& file, RandomAccessFile* opened, int64_t offset,
@@ -237,9 +273,16 @@ Status FileReaderThread::ReadRecords(const ListedFile& file, RandomAccessFile* o
   const int64_t end = file.info.size;
   int64_t length = kBlockBytes;
   for (bool last = false; !last;) {
-    ASSIGN_OR_RETURN(MutableBufferPtr bytes, opened->Read(offset, std::min(length, end - offset)));
+    const int64_t wanted = std::min(length, end - offset);
+    ASSIGN_OR_RETURN(MutableBufferPtr bytes, opened->Read(offset, wanted));
+    const int64_t got = static_cast<int64_t>(bytes->size());
+    if (got < wanted) {
+      return Status::Data(fmt::format("it was cut to {} bytes when {} of {} bytes were read", offset + got,
+                                      offset, end))
+          .Hint("put the file back as it was, or start again with a new checkpoint");
+    }
     if (offset == 0) RETURN_IF_ERROR(RefuseCompressed(bytes->view()));
-    last = static_cast<int64_t>(bytes->size()) < length || offset + length >= end;
+    last = offset + length >= end;
     std::vector<std::string_view> found;
     const size_t taken = options_.framing.Split(bytes->view(), last || length >= kMaxRecordBytes, &found);
     if (taken == 0 && !last) {
@@ -289,6 +332,7 @@ Status FileReaderThread::ReadParquet(const ListedFile& file, RandomAccessFile* o
     block.end_of_file = chunk.empty();
     row += chunk.size();
     block.end_offset = row;
+    read_to_ = row;
     block.listing = queue_.listing();
     const int64_t rows = std::max<int64_t>(1, reader->rows());
     NoteBacklog(file.info.size * (rows - std::min(row, rows)) / rows, file.info.modified_micros);

@@ -47,7 +47,11 @@ class FileReaderThread {
  private:
   void Run();
   Status ReadAll();
+  // Gives its blocks; what is wrong with the file itself is one of them.
   Status ReadFile(ListedFile file);
+  Status ReadBlocks(ListedFile* file);
+  // The rest of the file that is being read cannot be read because of `why`.
+  FileBlock GiveUp(ListedFile file, Status why);
   // `file`: its size is where reading ends. `put`: false ends it.
   Status ReadRecords(const ListedFile& file, RandomAccessFile* opened, int64_t offset,
                      const std::function<bool(FileBlock)>& put);
@@ -65,6 +69,7 @@ class FileReaderThread {
 
   FileReaderOptions options_;
   FileQueue queue_;
+  int64_t read_to_ = 0;  // of the file that is being read: where its last block ended
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

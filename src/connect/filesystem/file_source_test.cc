@@ -352,11 +352,25 @@ TEST_F(FilesystemSourceTest, AWatchedFolderThatIsNotThereYetIsWaitedFor) {
   EXPECT_THAT(First(ReadOn(reader.get(), 1)), ElementsAre(1));
 }
 
-TEST_F(FilesystemSourceTest, CompressedFilesAreRefusedByName) {
+TEST_F(FilesystemSourceTest, AFileThatCannotBeReadIsRejectedByNameAndTheOthersAreRead) {
   Put("a.json.gz", "\x1F\x8B\x08 and so on");
-  const Status status = ReadOn(MakeSource()->Open({"0", 0}, "")->get()).status;
-  EXPECT_EQ(status.message(), "it is compressed with gzip, which cannot be read yet");
-  EXPECT_THAT(status.ToString(), HasSubstr("file '" + folder_ + "/in/a.json.gz'"));
+  Put("b.json", "{\"a\":1}\n");
+  auto source = MakeSource();
+  auto reader = std::move(source->Open({"0", 0}, "")).value();
+  const Read read = ReadOn(reader.get());
+  EXPECT_TRUE(read.status.ok()) << read.status.ToString();
+  EXPECT_THAT(First(read), ElementsAre(1));
+  ASSERT_EQ(read.rejected.size(), 1u);
+  const RejectedRecord& rejected = read.rejected[0];
+  EXPECT_EQ(rejected.error_class, "unreadable-file");
+  EXPECT_EQ(rejected.message,
+            "file '" + folder_ +
+                "/in/a.json.gz' cannot be read: it is compressed with gzip, which cannot be "
+                "read yet");
+  EXPECT_EQ(rejected.hint, "decompress it, or keep it out of the folder");
+  EXPECT_EQ(reader->records_passed(), 2);
+  const Read again = ReadOn(source->Open({"0", 0}, reader->position())->get());
+  EXPECT_TRUE(again.rejected.empty() && again.rows.empty());
 }
 
 TEST_F(FilesystemSourceTest, OldPositionsAreUnderstoodAndNewerOnesRefused) {
@@ -370,24 +384,81 @@ TEST_F(FilesystemSourceTest, OldPositionsAreUnderstoodAndNewerOnesRefused) {
   EXPECT_THAT(newer.status().message(), HasSubstr("is of version 4, newer than 3"));
 }
 
+// Its rows behind the cut were lost in silence, be it cut under the reader or between two runs.
+TEST_F(FilesystemSourceTest, AFileThatIsCutWhileItIsReadIsReportedAndTheNextOneRead) {
+  constexpr size_t kLine = 80;
+  const std::string line = "{\"a\":1" + std::string(kLine - 8, ' ') + "}\n";
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += line;  // more than the thread reads ahead
+  for (const char* monitor : {"", "2 ms"}) {
+    std::filesystem::remove(folder_ + "/in/f");
+    Put("f", text);
+    if (monitor[0] != '\0') table_.options["source.monitor-interval"] = monitor;
+    auto source = MakeSource();
+    auto reader = std::move(source->Open({"0", 0}, "")).value();
+    size_t rows = ReadOn(reader.get(), 1).rows.size();
+    std::filesystem::resize_file(folder_ + "/in/f", 6'000'004);
+    Read read;
+    while (read.rejected.empty() && read.status.ok()) {
+      read = ReadOn(reader.get(), 1);
+      rows += read.rows.size();
+    }
+    ASSERT_EQ(read.rejected.size(), 1u) << read.status.ToString();
+    EXPECT_EQ(read.rejected[0].error_class, "file-changed");
+    EXPECT_EQ(read.rejected[0].offset, static_cast<int64_t>(rows * kLine));
+    EXPECT_THAT(read.rejected[0].message,
+                HasSubstr("/in/f' changed: it was cut to 6000004 bytes when " + std::to_string(rows * kLine) +
+                          " of 8000000 bytes were read"));
+    const Position position = reader->position();
+    reader.reset();
+    Put("g", "{\"a\":2}\n");
+    const Read after = ReadOn(source->Open({"0", 0}, position)->get(), 1);
+    EXPECT_THAT(First(after), ElementsAre(2));
+    std::filesystem::remove(folder_ + "/in/g");
+  }
+}
+
 TEST_F(FilesystemSourceTest, AFileGoneShorterOrReplacedIsToldApart) {
   std::string text;
   for (int i = 0; i < 10'000; ++i) text += "{\"a\":1}\n";
   Put("f", text);
+  Put("g", "{\"a\":2}\n");
   const std::string path = folder_ + "/in/f";
   auto source = MakeSource();
   auto reader = std::move(source->Open({"0", 0}, "")).value();
   ASSERT_EQ(ReadOn(reader.get(), 1).rows.size(), 4096u);
   const Position position = reader->position();
-  const auto reopened = [&] { return ReadOn(source->Open({"0", 0}, position)->get()).status; };
-  EXPECT_TRUE(reopened().ok());
+  const auto reopened = [&] { return ReadOn(source->Open({"0", 0}, position)->get()); };
+  EXPECT_EQ(reopened().rows.size(), 10'001u - 4096);
+  const auto message = [&]() -> std::string {
+    const Read read = reopened();
+    EXPECT_THAT(First(read), ElementsAre(2));  // the next file is read
+    if (read.rejected.size() != 1) return read.status.ToString();
+    EXPECT_EQ(read.rejected[0].error_class, "file-changed");
+    EXPECT_EQ(read.rejected[0].offset, 32768);
+    return read.rejected[0].message;
+  };
+  const std::string changed = "file '" + path + "' changed: it ";
+  const std::string when = " when 32768 bytes of it were read; no more of it is read";
+  const auto modified = std::filesystem::last_write_time(path);
+  std::filesystem::resize_file(path, 40'000);
+  EXPECT_EQ(message(), changed + "went from 80000 to 40000 bytes" + when);
   std::filesystem::resize_file(path, 100);
-  EXPECT_EQ(reopened().message(), "file 'f' has 100 bytes, fewer than the 32768 that were read of it");
+  EXPECT_EQ(message(), changed + "was cut to 100 bytes" + when);
   std::filesystem::rename(path, folder_ + "/elsewhere");
-  EXPECT_EQ(reopened().message(), "file 'f' is gone, 32768 bytes or rows of it were read");
+  EXPECT_EQ(message(), changed + "went away" + when);
   Put("f", text);
-  EXPECT_EQ(reopened().message(), "file 'f' was replaced by another file while it was being read");
-  EXPECT_EQ(reopened().domain(), Domain::kData);
+  EXPECT_EQ(message(), changed + "was replaced by another file" + when);
+  // Put back from a copy that kept the time.
+  std::filesystem::last_write_time(path, modified);
+  EXPECT_EQ(reopened().rows.size(), 10'001u - 4096);
+  // Not a file but the folder is gone.
+  std::filesystem::remove_all(folder_ + "/in");
+  std::filesystem::create_directories(folder_ + "/in");
+  const Status gone = reopened().status;
+  EXPECT_EQ(gone.domain(), Domain::kData);
+  EXPECT_EQ(gone.message(), "it went away when 32768 bytes of it were read");
+  EXPECT_THAT(gone.ToString(), HasSubstr("at file 'f'"));
 }
 
 TEST_F(FilesystemSourceTest, GivesMetadataPartitionsAndHiddenColumns) {
@@ -438,11 +509,22 @@ TEST_F(FilesystemSourceTest, ReadsParquetAndGoesOnInTheMiddle) {
   // A table of other columns does not read them as NULL.
   Table other = table_;
   table_.columns = {Physical("c", Type(TypeId::kInt)), Physical("d", Type(TypeId::kInt))};
-  EXPECT_EQ(ReadOn(MakeSource()->Open({"0", 0}, "")->get()).status.message(),
-            "it has none of the table's columns 'c', 'd', but 'a', 'b'");
+  const Read foreign = ReadOn(MakeSource()->Open({"0", 0}, "")->get());
+  ASSERT_EQ(foreign.rejected.size(), 2u);
+  EXPECT_EQ(foreign.rejected[1].message,
+            "file '" + folder_ +
+                "/in/y.parquet' cannot be read: it has none of the table's columns 'c', 'd', but 'a', "
+                "'b'; 12000 records are passed over");
   table_ = other;
   const size_t first = ReadOn(reader.get(), 4).rows.size();
   EXPECT_EQ(first + ReadOn(source->Open({"0", 0}, reader->position())->get()).rows.size(), 24'000u);
+  // One damaged file is told apart from the others.
+  std::filesystem::resize_file(folder_ + "/in/x.parquet", 700);
+  const Read damaged = ReadOn(source->Open({"0", 0}, "")->get());
+  EXPECT_EQ(damaged.rows.size(), 12'000u);
+  ASSERT_EQ(damaged.rejected.size(), 1u);
+  EXPECT_EQ(damaged.rejected[0].error_class, "unreadable-file");
+  EXPECT_THAT(damaged.rejected[0].message, HasSubstr("x.parquet' cannot be read as Parquet"));
 }
 
 TEST_F(FilesystemSourceTest, RowsKnowWhereTheyWereReadAndThePositionHowManyRecordsItPassed) {

@@ -55,6 +55,10 @@ Result<Poll> FileSplitReader::Next() {
       poll->emplace<SourceRows>(ReportNews());
       return poll;
     }
+    if (block_->broken.has_value()) {
+      poll->emplace<SourceRows>(ReportBroken());
+      return poll;
+    }
     if (!block_->stray.ok()) {
       poll->emplace<SourceRows>(PassOver());
       return poll;
@@ -109,6 +113,30 @@ SourceRows FileSplitReader::ReportNews() {
     passed_ += rejected.records;
   }
   NoteListing();
+  block_.reset();
+  return rows;
+}
+
+SourceRows FileSplitReader::ReportBroken() {
+  const FileBlock::Broken& broken = *block_->broken;
+  const std::string& path = block_->file.info.path;
+  SourceRows rows;
+  rows.chunk = Chunk(columns_->Empty(), 0);
+  RejectedRecord& rejected = rows.rejected.emplace_back();
+  rejected.raw = block_->file.name;
+  rejected.file = path;
+  rejected.offset = block_->end_offset;
+  rejected.records = broken.records;
+  rejected.error_class = broken.changed ? "file-changed" : "unreadable-file";
+  rejected.message =
+      broken.changed ? fmt::format("file '{}' changed: {}; no more of it is read", path, broken.why.message())
+                     : fmt::format("file '{}' cannot be read{}: {}", path,
+                                   block_->end_offset == 0 ? "" : " to its end", broken.why.message());
+  if (broken.records > 1) rejected.message += fmt::format("; {} records are passed over", broken.records);
+  rejected.hint = broken.why.hint();
+  rows.warnings.push_back(rejected.message);
+  passed_ += broken.records;
+  MoveTo(block_->end_offset, true);
   block_.reset();
   return rows;
 }

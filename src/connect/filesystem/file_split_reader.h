@@ -29,6 +29,8 @@ class FileSplitReader : public SplitReader {
   Result<SourceRows> TakeChunk();
   // Files that came too late or changed, and warnings.
   SourceRows ReportNews();
+  // The rest of the block's file cannot be read.
+  SourceRows ReportBroken();
   // The block stands for a file that is in no partition of the table.
   SourceRows PassOver();
   void MoveTo(int64_t offset, bool done);

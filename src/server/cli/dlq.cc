@@ -18,8 +18,9 @@ bool HasColumn(const Table& table, std::string_view name) {
 }
 
 // Of the rows that may be kept aside; docs/settings.md says what each means.
-constexpr std::string_view kClasses[] = {"malformed", "contract",          "expression",  "sink",
-                                         "late",      "out-of-order-file", "file-changed"};
+constexpr std::string_view kClasses[] = {"malformed",    "contract",   "expression",
+                                         "sink",         "late",       "out-of-order-file",
+                                         "file-changed", "stray-file", "unreadable-file"};
 
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
