@@ -15,6 +15,9 @@ namespace caudal::sql {
 namespace {
 
 constexpr int kMaxViewDepth = 32;
+constexpr int kMaxDepth = 200;
+constexpr size_t kMaxValuesRows = UINT16_MAX;
+constexpr int kMaxExpansions = 10'000;  // a view that names another twice, and so on, doubles with each level
 
 }  // namespace
 
@@ -61,6 +64,11 @@ Result<Relation> QueryBinder::BindBody(const Query& query, const BindContext& co
 }
 
 Result<Relation> QueryBinder::BindValues(const Values& values, const BindContext& context) {
+  if (values.rows.size() > kMaxValuesRows) {
+    return ErrorAt(*context.source, values.range,
+                   fmt::format("VALUES has {} rows, more than {}", values.rows.size(), kMaxValuesRows))
+        .Hint("put them in a file and read it with the filesystem connector");
+  }
   const Scope empty;
   ExpressionBinder binder(*context.source, empty);
   std::vector<std::vector<Expr>> rows;
@@ -182,7 +190,9 @@ Result<Relation> QueryBinder::BindName(const ObjectName& name, const std::vector
   if (name.parts.size() == 1) {
     for (const VisibleTable* visible = context.tables; visible != nullptr; visible = visible->outer) {
       if (visible->table->name.text != name.parts[0].text) continue;
+      RETURN_IF_ERROR(CheckExpansion(name, context));
       BindContext inner = context;
+      ++inner.depth;
       inner.tables = visible->outer;
       inner.owner = visible->owner;
       ASSIGN_OR_RETURN(Relation relation, Bind(*visible->table->query, inner));
@@ -233,16 +243,32 @@ Result<Relation> QueryBinder::BindTable(const Table& table, const ObjectName& na
   return relation;
 }
 
+Status QueryBinder::CheckExpansion(const ObjectName& name, const BindContext& context) {
+  if (context.depth >= kMaxDepth) {
+    return ErrorAt(*context.source, name.range,
+                   fmt::format("views and WITH tables are nested more than {} deep", kMaxDepth));
+  }
+  if (++expansions_ > kMaxExpansions) {
+    return ErrorAt(*context.source, name.range,
+                   fmt::format("the query reads views and WITH tables more than {} times, counted in each "
+                               "other",
+                               kMaxExpansions))
+        .Hint("write the result of one of them to a table, and read that");
+  }
+  return Status();
+}
+
 Result<Relation> QueryBinder::BindView(const View& view, const ObjectName& name, const BindContext& context) {
   if (context.view_depth >= kMaxViewDepth) {
     return ErrorAt(*context.source, name.range,
                    fmt::format("views are nested more than {} deep", kMaxViewDepth))
         .Hint("does a view read itself?");
   }
+  RETURN_IF_ERROR(CheckExpansion(name, context));
   views_.emplace_back(view.query, fmt::format("view '{}',", view.name), view.position);
   const SourceText& source = views_.back();
   ASSIGN_OR_RETURN(QueryPtr query, ParseQuery(source));
-  BindContext inner{&source, view.name, nullptr, context.view_depth + 1};
+  BindContext inner{&source, view.name, nullptr, context.view_depth + 1, context.depth + 1};
   // The tree may go after binding: the plan refers to none of it. WITH tables of the view do not outlive it
   // either.
   ASSIGN_OR_RETURN(Relation relation, Bind(*query, inner));

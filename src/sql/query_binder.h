@@ -30,6 +30,7 @@ struct BindContext {
   std::string owner;  // view or sink: the front of operator ids
   const VisibleTable* tables = nullptr;
   int view_depth = 0;
+  int depth = 0;  // of views and WITH tables
 };
 
 class QueryBinder {
@@ -58,6 +59,8 @@ class QueryBinder {
                              const BindContext& context);
   Result<Relation> BindView(const View& view, const ObjectName& name, const BindContext& context);
   Result<Relation> BindOrder(Relation relation, const Query& query, const BindContext& context);
+  // One more view or WITH table is about to be bound in its place.
+  Status CheckExpansion(const ObjectName& name, const BindContext& context);
   Status Rename(Relation& relation, const std::vector<Name>& names, const BindContext& context) const;
 
   const Catalog& catalog_;
@@ -65,6 +68,7 @@ class QueryBinder {
   bool batch_;
   std::deque<VisibleTable> visible_;  // addresses stay
   std::deque<SourceText> views_;
+  int expansions_ = 0;  // of views and WITH tables, each use counted
 };
 
 // The last part; User error for a catalog or database other than the default ones.

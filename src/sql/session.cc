@@ -202,6 +202,9 @@ class StatementExecutor {
 }  // namespace
 
 Result<std::vector<Outcome>> Session::Execute(std::string_view script, std::string file) {
+  // Some editors put it in front of UTF-8.
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (script.starts_with(kByteOrderMark)) script.remove_prefix(kByteOrderMark.size());
   const SourceText source{std::string(script), "", {.offset = 0, .file = std::move(file)}};
   ASSIGN_OR_RETURN(std::vector<StatementPtr> statements, ParseScript(source));
   std::vector<Outcome> outcomes;

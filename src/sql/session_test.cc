@@ -487,6 +487,28 @@ TEST_F(SessionTest, ChecksSettings) {
             "setting 'execution.runtime-mode' is 'streaming'");
 }
 
+// The stack ran over, or the machine's memory; a long list took minutes.
+TEST_F(SessionTest, BoundsWhatAQueryMayUnfold) {
+  std::string chain = "WITH t0 AS (SELECT 1 AS a)";
+  for (int i = 1; i < 3000; ++i) chain += fmt::format(", t{} AS (SELECT * FROM t{})", i, i - 1);
+  EXPECT_THAT(Run(chain + " SELECT * FROM t2999"),
+              testing::HasSubstr("views and WITH tables are nested more than 200 deep"));
+  EXPECT_THAT(Run(chain + " SELECT * FROM t150"), testing::Not(testing::HasSubstr("error")));
+  std::string doubled = "CREATE VIEW v0 AS SELECT 1 AS a;";
+  for (int i = 1; i < 30; ++i)
+    doubled += fmt::format("CREATE VIEW v{0} AS SELECT * FROM v{1} UNION ALL SELECT * FROM v{1};", i, i - 1);
+  EXPECT_THAT(Run(doubled), testing::HasSubstr("reads views and WITH tables more than 10000 times"));
+  std::string values = "SELECT COUNT(*) FROM (VALUES (0)";
+  for (int i = 1; i < 65'535; ++i) values += fmt::format(", ({})", i);
+  EXPECT_THAT(Run(values + ") AS v (a)"), testing::Not(testing::HasSubstr("error")));
+  EXPECT_THAT(Run(values + ", (0)) AS v (a)"), testing::HasSubstr("VALUES has 65536 rows, more than 65535"));
+}
+
+TEST_F(SessionTest, AByteOrderMarkIsNoSql) {
+  EXPECT_EQ(Run("\xEF\xBB\xBFSELECT 1 AS a"), Run("SELECT 1 AS a"));
+  EXPECT_THAT(Run("\xEF\xBB\xBFSELEC 1"), testing::HasSubstr("line 1, column 1"));
+}
+
 // Each key takes its own default, and refuses what is of another kind.
 TEST_F(SessionTest, TakesTheDefaultOfEachSettingAndNothingElse) {
   for (const Setting& setting : Settings()) {

@@ -11,6 +11,8 @@ namespace {
 // frame.
 constexpr size_t kMaxShown = 120;
 
+constexpr size_t kBlock = 1024;
+
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 size_t CountCodePoints(std::string_view text) {
@@ -43,12 +45,24 @@ SourceText::SourceText(std::string text, std::string name, SqlPosition base)
   for (size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1)) {
     lines_.push_back(static_cast<uint32_t>(at) + 1);
   }
+  uint32_t before = 0;
+  for (size_t at = 0; at < text_.size(); at += kBlock) {
+    code_points_.push_back(before);
+    before += static_cast<uint32_t>(CountCodePoints(std::string_view(text_).substr(at, kBlock)));
+  }
+}
+
+size_t SourceText::CodePointsBefore(size_t offset) const {
+  const size_t block = offset == 0 ? 0 : (offset - 1) / kBlock;
+  if (block >= code_points_.size()) return 0;  // of no text
+  return code_points_[block] +
+         CountCodePoints(std::string_view(text_).substr(block * kBlock, offset - block * kBlock));
 }
 
 SqlPosition SourceText::Position(SourceRange range) const {
   const size_t offset = std::min<size_t>(range.offset, text_.size());
   const auto line = std::upper_bound(lines_.begin(), lines_.end(), offset) - 1;
-  const size_t before = CountCodePoints(std::string_view(text_).substr(*line, offset - *line));
+  const size_t before = CodePointsBefore(offset) - CodePointsBefore(*line);
   SqlPosition position = base_;
   position.offset += static_cast<int32_t>(range.offset);
   position.line += static_cast<int32_t>(line - lines_.begin());

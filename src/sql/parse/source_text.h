@@ -45,7 +45,12 @@ class SourceText {
   std::string text_;
   std::string name_;
   SqlPosition base_;
+  // Code points before a byte of the text.
+  size_t CodePointsBefore(size_t offset) const;
+
   std::vector<uint32_t> lines_;  // where each begins
+  std::vector<uint32_t>
+      code_points_;  // before every kBlock-th byte: statements of a line of 10 MB are sent, too
 };
 
 // An error that is the user's fault, with the frame of `range`:

@@ -15,6 +15,18 @@ TEST(SourceText, PositionsCountLinesAndCodePoints) {
   EXPECT_FALSE(SqlPosition().known());
 }
 
+TEST(SourceText, ColumnsOfALongLineAreRight) {
+  std::string text = "SELECT 1;\n";
+  for (int i = 0; i < 2000; ++i) text += "'\xC3\xA4',";
+  const SourceText source(text);
+  for (const int field : {0, 1, 255, 256, 1023, 1999}) {
+    const SqlPosition at = source.Position({static_cast<uint32_t>(10 + 5 * field), 1});
+    EXPECT_EQ(at.column, 1 + 4 * field);
+    EXPECT_EQ(at.line, 2);
+  }
+  EXPECT_EQ(source.Position({static_cast<uint32_t>(text.size()), 0}).column, 8001);
+}
+
 TEST(SourceText, PositionsOfAViewAreThoseOfItsScript) {
   const SourceText script("CREATE VIEW v AS SELECT a,\n b FROM t");
   const SqlPosition begin = script.Position({17, 0});
