@@ -67,6 +67,27 @@ class Usage(CliCase):
             self.refused(*words, code=1)
         self.assertEqual(self.caudal(code=1).stdout, "")
 
+    def test_numbers_out_of_range_name_the_range(self):
+        self.write("job.sql", ENDLESS)
+        for words, most in ((["run", "job.sql", "--threads"], 256), (["stop", "--timeout"], 10**9), (["dlq", "show", "job.sql", "--limit"], 10**9),
+                            (["generate", "neobank", "--out", "x", "--rate"], 10**9)):
+            for value in ("-1", "1e15", "abc", "nan", ""):
+                self.assertIn(f"{words[-1]}: '{value}' is not between 0 and {most}", self.refused(*words, value, code=1))
+        self.assertIn("--burst", self.refused("generate", "neobank", "--out", "x", "--burst", "-1", code=1))
+        self.assertIn("at --until-idle", self.refused("run", "job.sql", "--until-idle", "soon", code=1))
+        self.assertIn("at --memory", self.refused("run", "job.sql", "--memory", "much", code=1))
+        self.assertFalse((self.folder / "caudal-state").exists())
+
+    def test_what_was_meant(self):
+        for words, said in ((["runn", "x"], "there is no command 'runn'\n  hint: did you mean 'run'?"),
+                            (["checkpoint", "verfy"], "there is no command 'verfy'\n  hint: did you mean 'verify'?"),
+                            (["ops", "SELECT 1"], "there is no command 'SELECT 1'\n  hint: caudal ops --help lists them"),
+                            (["run", "a.sql", "--threds=3"], "there is no option '--threds'\n  hint: did you mean '--threads'?"),
+                            (["sql", "--jsn", "SELECT 1"], "there is no option '--jsn'\n  hint: did you mean '--json'?"),
+                            (["stop", "--force"], "there is no option '--force'\n  hint: caudal stop --help lists them")):
+            self.assertIn(said, self.refused(*words, code=1))
+        self.assertEqual(json.loads(self.caudal("--json", code=1).stderr)["error"]["message"], "there is no command")
+
     def test_faults_as_json(self):
         for words, code in ((["run"], 1), (["validate", "none.yaml"], 3), (["sql", "SELEC"], 3), (["status", "--state", "none"], 3),
                             (["stop", "--state", "none"], 3), (["checkpoint", "ls", "--state", "none"], 3)):

@@ -14,6 +14,7 @@
 #include "server/cli/run.h"
 #include "server/cli/sql.h"
 #include "server/cli/stop.h"
+#include "server/cli/usage/usage_error.h"
 #include "server/cli/validate.h"
 #include "server/cli/version.h"
 
@@ -92,10 +93,13 @@ void AddGenerate(CLI::App& app, Action* action) {
       ->transform(thousands)
       ->capture_default_str();
   neobank->add_option("--rate", command->rate, "rows a second; 0 = as fast as possible")
+      ->check(NumberBetween(0, 1e9))
       ->capture_default_str();
   neobank->add_option("--burst", command->burst, "rows sent at once before the pace begins")
-      ->transform(thousands);
+      ->transform(thousands)
+      ->check(NumberBetween(0, 1e10));
   neobank->add_option("--seed", command->options.seed, "the same seed gives the same bytes")
+      ->check(NumberBetween(0, 9e18))
       ->capture_default_str();
   neobank->add_option("--duplicates", command->duplicates,
                       "share of rows sent again within the watermark (1%)");
@@ -125,6 +129,7 @@ void AddGenerate(CLI::App& app, Action* action) {
   });
 }
 
+constexpr int kMostThreads = 256;
 constexpr const char* kDefaultState = "caudal-state";
 
 void AddState(CLI::App* command, std::string* state_root) {
@@ -154,6 +159,7 @@ void AddRun(CLI::App& app, Action* action) {
   run->add_flag("--drain", command->options.drain,
                 "with --until-idle: close all windows at the end; the queries cannot go on");
   run->add_option("--threads", command->options.threads, "threads for tasks; 0 = one a core")
+      ->check(NumberBetween(0, kMostThreads))
       ->capture_default_str();
   run->add_option("--memory", command->memory, "what all queries together may hold ('2 GB')");
   run->add_option("--set", command->set, "a setting of this run, key=value; wins over the script's SET");
@@ -223,7 +229,9 @@ void AddStopAndStatus(CLI::App& app, Action* action) {
   auto savepoint = std::make_shared<bool>(false);
   stop->add_flag("--savepoint", *savepoint, "stop so that the next run goes on exactly there (the default)")
       ->excludes(drain);
-  stop->add_option("--timeout", command->timeout_seconds, "seconds to wait")->capture_default_str();
+  stop->add_option("--timeout", command->timeout_seconds, "seconds to wait")
+      ->check(NumberBetween(0, 1e9))
+      ->capture_default_str();
   // The callback keeps what the flags are read into.
   stop->callback([command, savepoint, action] {
     *action = [command](Console& console) { return Stop(*command, console); };
@@ -298,8 +306,11 @@ void AddDlq(CLI::App& app, Action* action) {
   AddProgram(list, "pipeline file or script", &command->program, &command->profile);
   AddProgram(show, "pipeline file or script", &command->program, &command->profile);
   show->add_option("--class", command->error_class,
-                   "malformed, contract, expression, sink, late, out-of-order-file or file-changed");
-  show->add_option("--limit", command->limit, "at most so many")->capture_default_str();
+                   "malformed, contract, expression, sink, late, out-of-order-file, file-changed, stray-file "
+                   "or unreadable-file");
+  show->add_option("--limit", command->limit, "at most so many")
+      ->check(NumberBetween(0, 1e9))
+      ->capture_default_str();
   list->callback([command, action] {
     *action = [command](Console& console) { return ListDeadLetters(*command, console); };
   });
@@ -339,9 +350,13 @@ int Obey(int argc, char** argv, Console& console) {
       console.Out(text.str());
       return code;
     }
-    return console.Fail(Status::User(error.what()).Hint("caudal --help, or caudal COMMAND --help"),
-                        ExitCode::kUsage);
+    const std::span<char* const> words(argv + 1, static_cast<size_t>(argc - 1));
+    Status wrong = FindUnknownWord(app, words).value_or(Status::User(error.what()));
+    return console.Fail(std::move(wrong).Hint("caudal --help, or caudal COMMAND --help"), ExitCode::kUsage);
   }
+  if (!action && console.json)
+    return console.Fail(Status::User("there is no command").Hint("caudal --help lists them"),
+                        ExitCode::kUsage);
   if (!action) {
     std::fputs(app.help().c_str(), stderr);
     return static_cast<int>(ExitCode::kUsage);

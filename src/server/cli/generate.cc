@@ -109,7 +109,6 @@ Status PrepareOptions(GenerateCommand* command) {
     if (texts.first->empty()) continue;
     ASSIGN_OR_RETURN(*texts.second, ParseFraction(name, *texts.first));
   }
-  if (command->rate < 0) return Status::User("--rate must not be negative");
   RETURN_IF_ERROR(CheckTarget(*command));
   // At a pace, files are small enough that one appears four times a second.
   if (command->rate > 0 && !command->file_events_given) {

@@ -54,14 +54,18 @@ Status ParseListen(RunCommand* command) {
 Status PrepareOptions(RunCommand* command) {
   RETURN_IF_ERROR(ParseListen(command));
   if (!command->until_idle.empty()) {
-    ASSIGN_OR_RETURN(command->options.until_idle_millis, ParseDurationMillis(command->until_idle));
+    const Result<int64_t> idle = ParseDurationMillis(command->until_idle);
+    if (!idle.ok()) return idle.status().At("--until-idle").Hint("write --until-idle '1 s'");
+    command->options.until_idle_millis = *idle;
   }
   if (command->options.drain && command->until_idle.empty()) {
     return Status::User("--drain says how --until-idle ends, and there is none")
         .Hint("add --until-idle '1 s'; caudal stop --drain drains a run that goes on");
   }
   if (!command->memory.empty()) {
-    ASSIGN_OR_RETURN(command->options.memory_limit, ParseBytes(command->memory));
+    const Result<int64_t> memory = ParseBytes(command->memory);
+    if (!memory.ok()) return memory.status().At("--memory").Hint("write --memory '2 GB'");
+    command->options.memory_limit = *memory;
   }
   if (const char* faults = std::getenv("CAUDAL_FAULT")) command->options.faults = faults;
   return Status();
