@@ -69,6 +69,9 @@ class SinkCommitter {
   virtual ~SinkCommitter() = default;
   // The newest epoch that the target knows to be committed, if the target can say; {0, 0} otherwise.
   virtual Result<Epoch> LastCommitted() = 0;
+  // Whether every commit, an empty one too, is noted in the target together with its rows: then a target that
+  // knows less than the checkpoint is another one, or an older copy.
+  virtual bool keeps_ledger() const { return false; }
   virtual CommitResult Commit(Epoch epoch, std::span<const Committable> committables) = 0;
   // After a restore: removes what no manifest names (half-written files of the crashed run).
   virtual Status RemoveLeftovers() { return Status(); }

@@ -38,6 +38,8 @@ class Sqlite {
   // The first column of the first row as an integer; `fallback` if there is no row or it is NULL.
   Result<int64_t> QueryInteger(std::string_view sql, int64_t fallback);
 
+  // Whether the file was moved, removed or replaced since it was opened: what is written now is lost.
+  bool has_moved() const;
   int64_t changes() const;  // rows that the last statement changed
   const std::string& path() const { return path_; }
 

@@ -335,6 +335,7 @@ Status Job::RepeatCommit() {
         "under another --state folder");
   }
   if (!restored_) return RemoveLeftovers();
+  RETURN_IF_ERROR(CheckLedgers());
   FAULT_POINT(restore_commit);
   if (!PLANTED_FAULT(commit_not_repeated)) {
     PendingCommit commit = sinks_->Take(restored_->manifest);
@@ -342,6 +343,33 @@ Status Job::RepeatCommit() {
   }
   RETURN_IF_ERROR(RemoveLeftovers());
   return RemoveOldEpochs();
+}
+
+Status Job::CheckLedgers() const {
+  const Epoch former = restored_->manifest.previous;
+  ASSIGN_OR_RETURN(const std::vector<ManifestFile> manifests, ListManifests(options_.files, folder_));
+  const auto is_former = [&](const ManifestFile& file) { return file.epoch == former && !file.closed; };
+  const auto file = std::find_if(manifests.begin(), manifests.end(), is_former);
+  if (file == manifests.end()) return Status();
+  const Result<Manifest> manifest = ReadManifest(options_.files, file->path);
+  if (!manifest.ok()) return Status();  // nothing to compare with
+  for (const auto& [node, id] : sink_ids_) {
+    SinkCommitter* committer = sinks_->committer(node);
+    if (!committer->keeps_ledger() || manifest->Find(id) == nullptr) continue;
+    ASSIGN_OR_RETURN(const Epoch last, committer->LastCommitted());
+    if (last >= former) continue;
+    return Status::User(fmt::format("the target of sink '{}' knows {} of this query, and its epoch {}-{} was "
+                                    "committed: it is another target, or an older copy of it",
+                                    id,
+                                    last == Epoch() ? std::string("no epoch")
+                                                    : fmt::format("epoch {}-{} as the last", last.generation,
+                                                                  last.number),
+                                    former.generation, former.number))
+        .Hint(
+            "going on would leave rows out there: bring the former target back (a relative path counts from "
+            "the folder that caudal runs in), or rebuild into empty targets under another --state folder");
+  }
+  return Status();
 }
 
 // Short runs end before it is their turn to. All commits of the newest have just been repeated; what a

@@ -64,6 +64,8 @@ class Job {
   void CarryOnCounts(Manifest* manifest);
   Status MakeEndpoints();
   Status RepeatCommit();
+  // That the targets have what was committed before the manifest's epoch.
+  Status CheckLedgers() const;
   Status RemoveOldEpochs();
   Status CheckEnded();
   Status RemoveLeftovers();

@@ -140,11 +140,74 @@ class Targets(CliCase):
     def test_a_changed_target_on_old_state_is_named_with_the_former(self):
         self.run_job(IN + SQLITE + self.COPY, "first")
         self.expect(self.run_job(IN + SQLITE.replace("out.db", "new.db") + self.COPY, "first", code=3),
-                    "'jdbc:sqlite:out.db#x'", "'jdbc:sqlite:new.db#x'", "former 'url'")
+                    f"'jdbc:sqlite:{self.folder}/out.db#x'", f"'jdbc:sqlite:{self.folder}/new.db#x'", "former 'url'")
         self.run_job(IN + FILES + self.COPY, "second")
         shutil.rmtree(self.folder / "out")
         self.expect(self.run_job(IN + FILES.replace("'out'", "'new'") + self.COPY, "second", code=2), f"{self.folder}/out/part-",
                     f"the table's folder is '{self.folder}/new' now", "former 'path'")
+
+    WATCHED = IN.replace("'path' = 'in'", "'path' = '{folder}/in', 'source.monitor-interval' = '50 ms'")
+
+    def test_a_start_in_another_folder_does_not_go_on_in_another_database(self):
+        script = self.WATCHED.format(folder=self.folder) + SQLITE + self.COPY
+        words = ["run", self.write("job.sql", script), "--state", self.folder / "state", "--until-idle", "300 ms"]
+        self.caudal(*words)
+        self.caudal(*words)  # its last epoch has no rows that could say where they belong
+        first, elsewhere = self.folder, self.folder / "elsewhere"
+        elsewhere.mkdir()
+        self.write("in/b.ndjson", '{"id": 5}\n')
+        words[1] = first / "job.sql"
+        self.folder = elsewhere
+        self.expect(self.caudal(*words, code=3), "the target of sink 'x/sink/1' knows no epoch of this query", "a relative path counts from")
+        self.folder = first
+        self.caudal(*words)
+        self.assertEqual(self.target(SQLITE), [1, 2, 3, 4, 5])
+        database = sqlite3.connect(elsewhere / "out.db")
+        self.assertEqual(database.execute("SELECT COUNT(*) FROM x").fetchall(), [(0,)])
+
+    def test_a_database_that_goes_away_under_a_run_is_told(self):
+        """SQLite goes on writing to a file that has no name any more."""
+        script = "SET 'execution.checkpointing.interval' = '100 ms';" + self.WATCHED.format(folder=self.folder) + SQLITE + self.COPY
+        process = self.start("run", self.write("job.sql", script), "--state", "state")
+        self.wait_for(lambda: (self.folder / "out.db").exists() and self.target_is([1, 2, 3, 4]), "the first rows")
+        for suffix in ("", "-wal", "-shm"):
+            if (self.folder / f"out.db{suffix}").exists():
+                (self.folder / f"out.db{suffix}").rename(self.folder / f"away.db{suffix}")
+        (self.folder / "hidden").write_text('{"id": 5}\n')
+        (self.folder / "hidden").rename(self.folder / "in/b.ndjson")
+        _, errors = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 2, errors)
+        self.assertIn("'out.db' was moved, removed or replaced while it was in use", errors)
+        self.assertIn("put the former file back", errors)
+        words = ["run", "job.sql", "--state", "state", "--until-idle", "300 ms"]
+        self.expect(self.caudal(*words, code=3), "knows no epoch of this query")
+        for suffix in ("", "-wal", "-shm"):
+            (self.folder / f"out.db{suffix}").unlink(missing_ok=True)
+            if (self.folder / f"away.db{suffix}").exists():
+                (self.folder / f"away.db{suffix}").rename(self.folder / f"out.db{suffix}")
+        self.caudal(*words)
+        self.assertEqual(self.target(SQLITE), [1, 2, 3, 4, 5])
+
+    def target_is(self, ids):
+        try:
+            return self.target(SQLITE) == ids
+        except sqlite3.OperationalError:
+            return False  # the table is made when the run starts
+
+    def test_an_older_copy_of_the_database_is_refused(self):
+        script = self.WATCHED.format(folder=self.folder) + SQLITE + self.COPY
+        words = ["run", self.write("job.sql", script), "--state", "state", "--until-idle", "300 ms"]
+        self.caudal(*words)
+        shutil.copy(self.folder / "out.db", self.folder / "copy.db")
+        for name in ("b", "c", "d"):
+            self.write(f"in/{name}.ndjson", '{"id": 5}\n')
+            self.caudal(*words)
+        shutil.copy(self.folder / "out.db", self.folder / "new.db")
+        shutil.copy(self.folder / "copy.db", self.folder / "out.db")
+        self.expect(self.caudal(*words, code=3), "knows epoch", "an older copy of it", "bring the former target back")
+        shutil.copy(self.folder / "new.db", self.folder / "out.db")
+        self.caudal(*words)
+        self.assertEqual(self.target(SQLITE), [1, 2, 3, 4, 5, 5, 5])
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ Result<SegmentReference> SegmentReference::Parse(const SegmentForm& form, std::s
 }
 
 Status SegmentReference::CheckTarget(const SegmentForm& form, std::string_view options) const {
-  if (target.empty() || target == form.origin) return Status();
+  if (target.empty() || target == form.origin || target == form.former_origin) return Status();
   return Status::User(fmt::format("its rows were prepared for '{}', and table '{}' is '{}' now", target,
                                   form.declared, form.origin))
       .Hint(fmt::format("give the table its former {} back, or begin with a new state folder", options));

@@ -20,12 +20,13 @@ namespace caudal {
 
 // What a sink's segments are called and how they begin. Plain data.
 struct SegmentForm {
-  std::string connector;  // "jdbc"
-  std::string magic;      // 8 bytes: the connector and the format's version
-  std::string header;     // JSON text: all that a commit must know to read the records
-  std::string origin;     // which target the rows are for
-  std::string declared;   // the table's name in the script
-  std::vector<int> key;   // columns by which an epoch is folded; empty = every row is kept
+  std::string connector;           // "jdbc"
+  std::string magic;               // 8 bytes: the connector and the format's version
+  std::string header;              // JSON text: all that a commit must know to read the records
+  std::string origin;              // which target the rows are for
+  std::string former_origin = {};  // what an earlier caudal called it; empty: the same
+  std::string declared;            // the table's name in the script
+  std::vector<int> key;            // columns by which an epoch is folded; empty = every row is kept
 
   // What the files are called, up to the epoch and the task.
   std::string file_prefix() const;

@@ -88,6 +88,7 @@ CommitResult JdbcCommitter::Commit(Epoch epoch, std::span<const Committable> com
 Status JdbcCommitter::CommitInTransaction(Epoch epoch, std::span<const Committable> committables,
                                           bool* lost) {
   RETURN_IF_ERROR(Connect());
+  RETURN_IF_ERROR(CheckInPlace());
   SqliteTransaction transaction(database_.get());
   RETURN_IF_ERROR(transaction.Begin());
   // Read under the write lock: no other process can commit in between.
@@ -100,7 +101,14 @@ Status JdbcCommitter::CommitInTransaction(Epoch epoch, std::span<const Committab
     RETURN_IF_ERROR(ApplySegment(segment, reference, database_.get()));
   }
   if (!context_.ephemeral) RETURN_IF_ERROR(WriteLedger(epoch));
-  return transaction.Commit();
+  RETURN_IF_ERROR(transaction.Commit());
+  return CheckInPlace();
+}
+
+Status JdbcCommitter::CheckInPlace() const {
+  if (!database_->has_moved()) return Status();
+  return Status::User(fmt::format("'{}' was moved, removed or replaced while it was in use", target_.path))
+      .Hint("put the former file back");
 }
 
 Status JdbcCommitter::WriteLedger(Epoch epoch) {

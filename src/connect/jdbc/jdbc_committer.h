@@ -23,6 +23,7 @@ class JdbcCommitter : public SinkCommitter {
   static Result<std::unique_ptr<SinkCommitter>> Make(JdbcTarget target, ConnectorContext context);
 
   Result<Epoch> LastCommitted() override;
+  bool keeps_ledger() const override { return !context_.ephemeral; }
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
   // Every segment of the sink: called when the manifest's epoch has been committed again.
   Status RemoveLeftovers() override;
@@ -34,6 +35,8 @@ class JdbcCommitter : public SinkCommitter {
   Status Connect();
   Status CommitInTransaction(Epoch epoch, std::span<const Committable> committables, bool* lost);
   Status WriteLedger(Epoch epoch);
+  // User error when the database is no longer where it was opened.
+  Status CheckInPlace() const;
 
   JdbcTarget target_;
   SegmentForm form_;

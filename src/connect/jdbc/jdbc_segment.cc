@@ -84,7 +84,8 @@ SegmentForm JdbcSegmentForm(const JdbcTarget& target) {
   form.connector = "jdbc";
   form.magic = kMagic;
   form.header = Json{{"table", target.table}, {"columns", columns}, {"key", key}}.dump();
-  form.origin = target.origin();
+  form.origin = fmt::format("jdbc:sqlite:{}#{}", target.file(), target.table);
+  form.former_origin = target.origin();
   form.declared = target.declared;
   form.key = target.key;
   return form;
