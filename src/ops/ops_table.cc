@@ -11,6 +11,11 @@ namespace {
 using enum OpsColumn::Kind;
 
 // The SLO document's six columns first, then whose path it is and what else an operator asks about a batch.
+std::vector<OpsColumn> Fates() {
+  return {{"query_id", kText}, {"sink", kText},    {"operator", kText},   {"fate", kText},
+          {"name", kText},     {"rows", kInteger}, {"observed_at", kTime}};
+}
+
 std::vector<OpsColumn> StreamingProgress() {
   return {{"query_id", kText},
           {"batch_id", kInteger},
@@ -112,15 +117,8 @@ std::span<const OpsTable> OpsTables() {
         {"freshness_p95_ms", kInteger},
         {"freshness_max_ms", kInteger}},
        {0, 1, 2}},
-      {"fates",
-       {{"query_id", kText},
-        {"sink", kText},
-        {"operator", kText},
-        {"fate", kText},
-        {"name", kText},
-        {"rows", kInteger},
-        {"observed_at", kTime}},
-       {0, 1, 2, 3, 4}},
+      {"fates", Fates(), {0, 1, 2, 3, 4}},
+      {"change_fates", Fates(), {0, 1, 2, 3, 4}},
       {"operators",
        {{"query_id", kText},
         {"operator", kText},

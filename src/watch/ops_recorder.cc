@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/secret.h"
 #include "watch/progress_json.h"
 
 namespace caudal {
@@ -190,7 +191,10 @@ void OpsRecorder::AddWarnings(const JobProgress& progress, Seen* seen) {
     for (const std::string& warning : node.warnings) {
       if (!seen->warnings.insert(node.id + '\0' + warning).second) continue;
       OpsRow row("warnings");
-      row.Text(progress.query).Text(std::to_string(progress.generation)).Text(node.id).Text(warning);
+      row.Text(progress.query)
+          .Text(std::to_string(progress.generation))
+          .Text(node.id)
+          .Text(Secrets::RedactMessage(warning));
       row.Time(env_->NowMillis());
       rows_.push_back(std::move(row));
     }
@@ -222,18 +226,21 @@ void OpsRecorder::AddQuery(const JobProgress& progress) {
   const Backlog backlog = scan != nullptr ? scan->backlog : Backlog{};
   query.Known(backlog.rows).Known(backlog.files);
   const Status& error = !progress.status.ok() ? progress.status : progress.checkpoints.last_failure;
-  error.ok() ? query.Null() : query.Text(error.ToString());
+  // Others than this process read the store, and do not know what to mask.
+  error.ok() ? query.Null() : query.Text(Secrets::RedactMessage(error.ToString()));
   rows_.push_back(std::move(query));
 }
 
 void OpsRecorder::AddFates(const JobProgress& progress, const QueryReport& report) {
+  const auto add = [&](const char* table, const SinkPath& path, const PathFate& fate) {
+    OpsRow row(table);
+    row.Text(progress.query).Text(path.sink).Text(fate.node).Text(fate.fate).Text(fate.name);
+    row.Integer(fate.rows).Time(env_->NowMillis());
+    rows_.push_back(std::move(row));
+  };
   for (const SinkPath& path : report.paths) {
-    for (const PathFate& fate : path.fates) {
-      OpsRow row("fates");
-      row.Text(progress.query).Text(path.sink).Text(fate.node).Text(fate.fate).Text(fate.name);
-      row.Integer(fate.rows).Time(env_->NowMillis());
-      rows_.push_back(std::move(row));
-    }
+    for (const PathFate& fate : path.fates) add("fates", path, fate);
+    for (const PathFate& fate : path.change_fates) add("change_fates", path, fate);
   }
 }
 

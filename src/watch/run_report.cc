@@ -12,6 +12,17 @@ std::string FateLabel(const PathFate& fate) {
   return fate.name.empty() ? fate.fate : fmt::format("{}{{{}}}", fate.fate, fate.name);
 }
 
+nlohmann::ordered_json FatesJson(const std::vector<PathFate>& fates) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const PathFate& fate : fates) {
+    json.push_back({{"operator", fate.node}, {"fate", fate.fate}, {"name", fate.name}, {"rows", fate.rows}});
+  }
+  return json;
+}
+
+// What people should know of without asking: a change that is neither written nor folded on.
+bool IsLoss(const PathFate& fate) { return fate.fate == "dead" || fate.fate == "late"; }
+
 }  // namespace
 
 int64_t WeightedQuantile(std::vector<std::pair<int64_t, int64_t>>* samples, double share) {
@@ -56,16 +67,12 @@ std::string ReportJson(const std::vector<QueryReport>& reports) {
   for (const QueryReport& report : reports) {
     Json paths = Json::array();
     for (const SinkPath& path : report.paths) {
-      Json fates = Json::array();
-      for (const PathFate& fate : path.fates) {
-        fates.push_back(
-            {{"operator", fate.node}, {"fate", fate.fate}, {"name", fate.name}, {"rows", fate.rows}});
-      }
       paths.push_back({{"sink", path.sink},
                        {"rows_read", path.rows_read},
                        {"rows_written", path.rows_written},
                        {"rows_unaccounted", path.rows_unaccounted},
-                       {"fates", fates}});
+                       {"fates", FatesJson(path.fates)},
+                       {"change_fates", FatesJson(path.change_fates)}});
     }
     queries.push_back({{"query", report.query},
                        {"rows_read", report.rows_read},
@@ -91,6 +98,9 @@ std::string ReportText(const std::vector<QueryReport>& reports) {
                           path.rows_unaccounted);
       for (const PathFate& fate : path.fates)
         text += fmt::format("    {:>12} {}\n", fate.rows, FateLabel(fate));
+      for (const PathFate& fate : path.change_fates) {
+        if (IsLoss(fate)) text += fmt::format("    {:>12} changes {}\n", fate.rows, FateLabel(fate));
+      }
     }
   }
   return text;

@@ -61,6 +61,21 @@ TEST(RunReportTest, ResultsAreNoInputRows) {
   EXPECT_EQ(path.Rows("published"), 0);
   EXPECT_EQ(path.rows_written, 12);
   EXPECT_EQ(path.rows_unaccounted, 0);
+  ASSERT_EQ(path.change_fates.size(), 1u);
+  EXPECT_EQ(path.change_fates[0].fate, "published");
+}
+
+// A result that the sink's NOT NULL refuses was in no report.
+TEST(RunReportTest, ChangesThatAreLostAreTold) {
+  JobProgress job = Clicks();
+  job.checkpoints.nodes[1].fates = {{"absorbed", "Aggregate", 93}};
+  job.checkpoints.nodes[2] = Node("out", "Sink", {12}, 0, {{"published", "", 10}, {"dead", "expression", 2}});
+  const std::vector<QueryReport> reports = {MakeReport(ClicksPlan(1), job)};
+  EXPECT_EQ(reports[0].paths[0].rows_unaccounted, 0);
+  EXPECT_THAT(ReportText(reports), HasSubstr("           2 changes dead{expression}\n"));
+  EXPECT_THAT(ReportText(reports), testing::Not(HasSubstr("changes published")));
+  EXPECT_THAT(ReportJson(reports),
+              HasSubstr("\"change_fates\":[{\"operator\":\"out\",\"fate\":\"published\""));
 }
 
 TEST(RunReportTest, FreshnessIsOverTheCommitsThatBroughtRows) {

@@ -40,12 +40,13 @@ SinkPath MakePath(const Plan& plan, const std::vector<NodeState>& nodes, size_t 
   for (size_t i = 0; i < ways.size(); ++i) {
     if (ways[i] == 0) continue;
     path.nodes.push_back(static_cast<int>(i));
-    if (i >= nodes.size() || !takes[i]) continue;
+    if (i >= nodes.size()) continue;
     if (plan.nodes[i].as<ScanNode>() != nullptr) path.rows_read += ways[i] * RowsRead(nodes[i]);
     for (const CountedFate& fate : nodes[i].fates) {
       if (fate.rows == 0) continue;
-      path.fates.push_back({nodes[i].id, fate.fate, fate.name, ways[i] * fate.rows});
-      with_fate += ways[i] * fate.rows;
+      (takes[i] ? path.fates : path.change_fates)
+          .push_back({nodes[i].id, fate.fate, fate.name, ways[i] * fate.rows});
+      if (takes[i]) with_fate += ways[i] * fate.rows;
     }
   }
   path.rows_unaccounted = path.rows_read - with_fate;

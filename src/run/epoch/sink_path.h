@@ -24,7 +24,10 @@ struct PathFate {
 struct SinkPath {
   std::string sink;
   int64_t rows_read = 0;
-  std::vector<PathFate> fates;   // of input rows
+  std::vector<PathFate> fates;  // of input rows
+  // Of changes that an operator made of input rows that it absorbed: none of `fates`, for these count
+  // results.
+  std::vector<PathFate> change_fates;
   int64_t rows_unaccounted = 0;  // read, without a fate: 0 unless something is wrong
   int64_t rows_written = 0;      // what the sink was given
   std::vector<int> nodes;        // that rows pass on their way, in plan order
