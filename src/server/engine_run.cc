@@ -54,7 +54,7 @@ Status EngineRun::Start() {
     http_.AddPage("/livez", [this] { return board_.Live(); });
     http_.AddPage("/readyz", [this] { return board_.Ready(); });
     http_.AddPage("/status", [this] { return board_.Status(); });
-    board_.Show({}, false);
+    board_.Show({}, {"the queries are being started"});
     RETURN_IF_ERROR(http_.Start(options_.listen_host, options_.listen_port));
     log_.Write(fmt::format("event=listening address={}:{}", options_.listen_host, http_.port()));
   }
@@ -137,11 +137,16 @@ void EngineRun::CheckIdle(int64_t now) {
 
 void EngineRun::Record(int64_t now) {
   std::vector<JobProgress> jobs;
-  bool all_running = true;
+  std::vector<std::string> not_running;
   int64_t commits = 0;
   for (const auto& query : queries_) {
     jobs.push_back(query->progress());
-    all_running = all_running && query->running();
+    const std::string& name = jobs.back().query;
+    if (query->ended() && !query->status().ok()) {
+      not_running.push_back(fmt::format("query {} has failed: {}", name, query->status().ToString()));
+    } else if (!query->ended() && !query->running()) {
+      not_running.push_back(fmt::format("query {} waits to be started again", name));
+    }
     commits += jobs.back().checkpoints.committed;
   }
   if (commits > commits_) child_report_->Progress();
@@ -161,7 +166,7 @@ void EngineRun::Record(int64_t now) {
     }
     store_failed_ = !status.ok();
   }
-  board_.Show(std::move(jobs), all_running);
+  board_.Show(std::move(jobs), std::move(not_running));
 }
 
 RunView EngineRun::View(int64_t now) {

@@ -14,10 +14,10 @@ constexpr int64_t kStuckNanos = 15'000'000'000;
 
 }  // namespace
 
-void StatusBoard::Show(std::vector<JobProgress> jobs, bool all_running) {
+void StatusBoard::Show(std::vector<JobProgress> jobs, std::vector<std::string> not_running) {
   std::lock_guard lock(mutex_);
   jobs_ = std::move(jobs);
-  all_running_ = all_running;
+  not_running_ = std::move(not_running);
   shown_nanos_ = env_->SteadyNanos();
 }
 
@@ -35,13 +35,13 @@ HttpPage StatusBoard::Live() const {
 HttpPage StatusBoard::Ready() const {
   std::lock_guard lock(mutex_);
   std::string problems;
-  if (!all_running_) problems += "not every query runs\n";
+  for (const std::string& line : not_running_) problems += line + "\n";
   for (const JobProgress& job : jobs_) {
     const caudal::Status& failure = job.checkpoints.last_failure;
     if (!failure.ok()) problems += fmt::format("query {}: {}\n", job.query, failure.ToString());
   }
   return {problems.empty() ? 200 : 503, "text/plain; charset=utf-8",
-          problems.empty() ? "ok\n" : Secrets::Redact(problems)};
+          problems.empty() ? "ok\n" : Secrets::RedactMessage(problems)};
 }
 
 HttpPage StatusBoard::Status() const {

@@ -16,18 +16,19 @@ class StatusBoard {
  public:
   explicit StatusBoard(Env* env) : env_(env) {}
 
-  void Show(std::vector<JobProgress> jobs, bool all_running);
+  // `not_running`: a line for each query that does not run although it has not come to its end.
+  void Show(std::vector<JobProgress> jobs, std::vector<std::string> not_running);
 
   HttpPage Metrics() const;
   HttpPage Live() const;    // 200 as long as the run's loop goes round
-  HttpPage Ready() const;   // 200 when every query runs and its last epoch succeeded
+  HttpPage Ready() const;   // 200 when every query runs, its last epoch a success, or has come to its end
   HttpPage Status() const;  // JSON for people and scripts
 
  private:
   Env* env_;
   mutable std::mutex mutex_;
   std::vector<JobProgress> jobs_;
-  bool all_running_ = false;
+  std::vector<std::string> not_running_;
   int64_t shown_nanos_ = 0;
 };
 

@@ -108,6 +108,25 @@ class Observe(CliCase):
             self.assertTrue(all(0 <= share <= 1 for share in shares), (operator, shares))
         self.caudal("stop", "--state", "state")
 
+    def test_a_query_that_has_ended_does_not_make_the_others_unready(self):
+        """Ended is not failed: one of two queries comes to the end of its input, then one fails."""
+        self.write("job.sql", JOB + """
+CREATE TABLE once_only (n INT) WITH ('connector' = 'filesystem', 'path' = 'once', 'format' = 'json');
+CREATE TABLE gone (n INT) WITH ('connector' = 'blackhole');
+INSERT INTO gone SELECT n FROM once_only;
+CREATE TABLE later (n INT) WITH ('connector' = 'filesystem', 'path' = 'later', 'format' = 'json', 'source.monitor-interval' = '50 ms');
+CREATE TABLE gone_too (n INT) WITH ('connector' = 'blackhole');
+INSERT INTO gone_too SELECT n FROM later;
+""")
+        self.write("once/a.ndjson", '{"n": 1}\n')
+        self.run_job("--listen", "127.0.0.1:0")
+        self.wait_for(lambda: "event=ended query=job/gone ok=true" in self.log(), "the end of one")
+        self.wait_for(lambda: self.page("/readyz") == (200, "ok\n"), "ready")
+        self.write("later/a.ndjson", "no json\n")
+        self.wait_for(lambda: "event=ended query=job/gone_too ok=false" in self.log(), "the failure")
+        self.wait_for(lambda: self.page("/readyz")[0] == 503, "not ready")
+        self.assertIn("query job/gone_too has failed: error[data]", self.page("/readyz")[1])
+
     def test_another_address_is_refused(self):
         self.assertIn("--listen", self.refused("run", "job.sql", "--listen", "127.0.0.1:99999", code=1))
 
