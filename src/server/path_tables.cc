@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "format/decoder.h"
+#include "format/json_cursor.h"
 #include "format/parquet_module.h"
 #include "format/record_framing.h"
 
@@ -110,12 +113,51 @@ Status FindFiles(FileSystem* files, const std::string& folder, int depth, FoundF
   return Status();
 }
 
-Type TypeOf(const Json& value) {
+// Whether a number of so many digits stands in the record, without fraction or exponent.
+bool HasLongInteger(std::string_view record) {
+  constexpr size_t kLong = 19;
+  const auto digit = [&](size_t at) { return at < record.size() && record[at] >= '0' && record[at] <= '9'; };
+  for (size_t at = 0; at < record.size(); ++at) {
+    if (!digit(at)) continue;
+    const bool fraction = at > 0 && record[at - 1] == '.';
+    const size_t begin = at;
+    while (digit(at)) ++at;
+    const bool goes_on = at < record.size() && std::string_view(".eE").find(record[at]) != std::string::npos;
+    if (at - begin >= kLong && !fraction && !goes_on) return true;
+  }
+  return false;
+}
+
+// More levels than the reader takes: what works on them by recursion had no stack for as many as there may
+// be.
+bool IsTooDeep(std::string_view record) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t at = 0; at < record.size(); ++at) {
+    const char c = record[at];
+    if (quoted && c == '\\') {
+      ++at;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && (c == '{' || c == '[')) {
+      if (++depth > JsonCursor::kMaxDepth) return true;
+    } else if (!quoted && (c == '}' || c == ']')) {
+      --depth;
+    }
+  }
+  return false;
+}
+
+// `long_integer`: the record holds an integer of many digits, which the parser has made a double.
+Type TypeOf(const Json& value, bool long_integer) {
   if (value.is_boolean()) return Type(TypeId::kBoolean);
   // Above BIGINT, up to 2^64 - 1.
   if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) return Type::Decimal(20, 0);
   if (value.is_number_integer()) return Type(TypeId::kBigInt);
-  if (value.is_number()) return Type(TypeId::kDouble);
+  if (value.is_number()) {
+    const double number = std::abs(value.get<double>());
+    return long_integer && number >= 0x1p63 && number < 1e38 ? Type::Decimal(38, 0) : Type(TypeId::kDouble);
+  }
   if (value.is_null()) return Type();
   return Type::String();  // objects and arrays too: as their JSON text
 }
@@ -126,7 +168,9 @@ Type Widen(const Type& a, const Type& b) {
   if (b.id() == TypeId::kNull) return a;
   if (!a.is_numeric() || !b.is_numeric()) return Type::String();
   const auto whole = [](const Type& type) { return type.is_integer() || type.id() == TypeId::kDecimal; };
-  return whole(a) && whole(b) ? Type::Decimal(20, 0) : Type(TypeId::kDouble);
+  if (!whole(a) || !whole(b)) return Type(TypeId::kDouble);
+  const auto wide = [](const Type& type) { return type.id() == TypeId::kDecimal && type.precision() == 38; };
+  return Type::Decimal(wide(a) || wide(b) ? 38 : 20, 0);
 }
 
 // What the records of a folder say of their fields, and where they were first seen.
@@ -134,8 +178,8 @@ class JsonFields {
  public:
   JsonFields(Schema* schema, std::vector<MixedColumn>* mixed) : schema_(schema), mixed_(mixed) {}
 
-  void Add(const std::string& name, const Json& value, const std::string& place) {
-    const Type type = TypeOf(value);
+  void Add(const std::string& name, const Json& value, bool long_integer, const std::string& place) {
+    const Type type = TypeOf(value, long_integer);
     const std::optional<int> known = schema_->Find(name);
     if (!known) {
       schema_->fields.push_back({name, type});
@@ -171,19 +215,26 @@ class JsonFields {
 // Widens the fields by those of the file's first records.
 Status InferJson(FileSystem* files, const std::string& path, JsonFields* fields) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file, files->Open(path));
-  const bool whole = file->size() <= kSampleBytes;
-  ASSIGN_OR_RETURN(const MutableBufferPtr sample, file->Read(0, std::min(file->size(), kSampleBytes)));
+  MutableBufferPtr sample;
   std::vector<std::string_view> records;
-  RecordFraming(RecordFraming::Kind::kJson).Split(sample->view(), whole, &records);
+  // As far as one whole record at least.
+  for (int64_t bytes = kSampleBytes; records.empty(); bytes *= 2) {
+    ASSIGN_OR_RETURN(sample, file->Read(0, std::min(file->size(), bytes)));
+    const bool last = file->size() <= bytes || bytes >= kMaxRecordBytes;
+    RecordFraming(RecordFraming::Kind::kJson).Split(sample->view(), last, &records);
+    if (last) break;
+  }
   int64_t line = 1;
   const char* counted = sample->view().data();
   for (const std::string_view record : records) {
     line += std::count(counted, record.data(), '\n');
     counted = record.data();
+    if (IsTooDeep(record)) continue;  // reading says what is wrong with it
     const Json json = Json::parse(record, nullptr, false);
-    if (!json.is_object()) continue;  // reading says what is wrong with it
+    if (!json.is_object()) continue;
     const std::string place = fmt::format("line {} of '{}'", line, path);
-    for (const auto& [name, value] : json.items()) fields->Add(name, value, place);
+    const bool long_integer = HasLongInteger(record);
+    for (const auto& [name, value] : json.items()) fields->Add(name, value, long_integer, place);
   }
   return Status();
 }
@@ -208,6 +259,28 @@ Status InferParquet(FileSystem* files, const std::string& path, Schema* schema) 
   return Status();
 }
 
+// Columns are taken from records, and the file has none. Says how it begins instead.
+Status NoObject(FileSystem* files, const std::string& path) {
+  constexpr int64_t kShown = 40;
+  ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file, files->Open(path));
+  if (file->size() == 0) {
+    return Status::Data(fmt::format("'{}' is empty: there is no record to take columns from", path))
+        .Hint("declare the table: CREATE TABLE t (…) WITH ('connector' = 'filesystem', …)");
+  }
+  ASSIGN_OR_RETURN(const MutableBufferPtr begin, file->Read(0, kShown));
+  std::string shown;
+  for (const char c : begin->view()) {
+    const bool plain = c >= ' ' && c < 0x7f;
+    shown += plain ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return Status::Data(
+             fmt::format("'{}' holds no JSON object to take columns from: it begins with '{}'", path, shown))
+      .Hint(
+          "a record is an object, {\"name\": value, …}, in UTF-8: decompress the file, convert it, or write "
+          "the "
+          "elements of an array one by one");
+}
+
 Status InferSchema(FileSystem* files, const FoundFiles& found, std::string_view format, Schema* schema,
                    std::vector<MixedColumn>* mixed) {
   JsonFields fields(schema, mixed);
@@ -225,9 +298,8 @@ Status InferSchema(FileSystem* files, const FoundFiles& found, std::string_view 
     if (found.paths.size() > 1) field.type = field.type.WithNullable(true);
   }
   if (!schema->fields.empty()) return Status();
-  return Status::Data(format == "parquet"
-                          ? fmt::format("'{}' has no column", found.paths[0])
-                          : fmt::format("'{}' holds no JSON object to take columns from", found.paths[0]));
+  if (format == "parquet") return Status::Data(fmt::format("'{}' has no column", found.paths[0]));
+  return NoObject(files, found.paths[0]);
 }
 
 Status AddPathTable(const std::string& path, FileSystem* files, Catalog* catalog,

@@ -58,6 +58,27 @@ class QueryFiles(CliCase):
         self.write("x.json.gz", "\x1f")
         self.assertIn("format '.gz' is not known", self.refused("sql", "SELECT * FROM `./x.json.gz`", code=3))
 
+    def test_odd_json_by_path(self):
+        self.write("in/deep.ndjson", '{"a":' + "[" * 100_000 + "]" * 100_000 + '}\n{"a": 1}\n')
+        self.assertIn("more than 1000 levels", self.refused("sql", "SELECT * FROM `in/deep.ndjson`", code=2))
+        self.write("in/long.ndjson", '{"a": "' + "x" * 3_000_000 + '", "b": 1}\n{"a": "y", "b": 2}\n')
+        self.assertEqual(self.lines("sql", "SELECT SUM(b) AS b, MAX(CHAR_LENGTH(a)) AS a FROM `in/long.ndjson`"), ["b\ta", "3\t3000000"])
+        self.write("in/wide.ndjson", '{"a": 123456789012345678901234567890, "b": 1e30}\n{"a": -9223372036854775809, "b": 2}\n')
+        self.assertEqual(self.lines("sql", "SELECT a FROM `in/wide.ndjson` ORDER BY a"), ["a", "-9223372036854775809", "123456789012345678901234567890"])
+        for name, content, said in (("array", b'[{"a":1}]', """it begins with '[{"a":1}]'"""), ("gz", b"\x1f\x8b\x08xx", r"it begins with '\x1f\x8b\x08xx'"),
+                                    ("empty", b"", "is empty: there is no record"), ("utf16", '{"a":1}'.encode("utf-16"), r"it begins with '\xff\xfe{\x00")):
+            (self.folder / f"in/{name}.json").write_bytes(content)
+            self.assertIn(said, self.refused("sql", f"SELECT * FROM `in/{name}.json`", code=2))
+
+    def test_a_damaged_page_is_not_read_as_other_values(self):
+        self.caudal("sql", "CREATE TABLE copy (id BIGINT) WITH ('connector' = 'filesystem', 'path' = 'out', 'format' = 'parquet', "
+                    "'parquet.compression' = 'UNCOMPRESSED'); INSERT INTO copy VALUES (1), (2), (3), (4), (5), (6), (7), (8)")
+        file = next((self.folder / "out").glob("*.parquet"))
+        good = file.read_bytes()
+        at = good.index((5).to_bytes(8, "little"))
+        file.write_bytes(good[:at] + b"\x55" + good[at + 1:])
+        self.assertIn("CRC", self.refused("sql", "SELECT SUM(id) FROM `./out`", code=2))
+
     def test_the_type_of_a_column_that_does_not_agree_is_explained(self):
         self.write("in/a.ndjson", '{"id": 1, "amount": 2.5}\n{"id": 2}\n{"id": 3, "amount": "abc"}\n')
         message = self.refused("sql", "SELECT SUM(amount) FROM `in/a.ndjson`", code=3)
