@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -92,17 +93,11 @@ Status CheckpointStore::ClaimIdentity() {
       fmt::format("{}{:016x}{:016x}\n{}\n", kIdentityMagic, env_->Random(), env_->Random(), query_);
   ASSIGN_OR_RETURN(const bool made, files_->CreateIfAbsent(path, fresh));
   (void)made;
-  ASSIGN_OR_RETURN(const std::string text, files_->ReadAll(path));
-  const size_t end = text.find('\n', kIdentityMagic.size());
-  if (!text.starts_with(kIdentityMagic) || end == std::string::npos) {
-    return Status::Data(fmt::format("'{}' is not the identity of a checkpoint folder", path))
-        .Hint("give the query a folder of its own");
-  }
-  identity_ = text.substr(kIdentityMagic.size(), end - kIdentityMagic.size());
-  const std::string owner = text.substr(end + 1, text.size() - end - 2);
-  if (owner != query_) {
-    return Status::User(
-               fmt::format("checkpoint folder '{}' belongs to query '{}', not '{}'", folder_, owner, query_))
+  ASSIGN_OR_RETURN(CheckpointIdentity found, ReadIdentity(files_, folder_));
+  identity_ = std::move(found.id);
+  if (found.query != query_) {
+    return Status::User(fmt::format("checkpoint folder '{}' belongs to query '{}', not '{}'", folder_,
+                                    found.query, query_))
         .Hint(
             "one query per checkpoint folder for ever: choose another --state folder or rename the query "
             "back");
@@ -138,9 +133,16 @@ Status CheckpointStore::CheckNotFenced() {
   return Status();
 }
 
-// From the generation before ours downwards, until one that itself had closed all before it.
+// From the generation before ours downwards, until one that itself had closed all before it. Who takes a
+// number that is not there yet finds ours when it looks whether it is fenced.
 Status CheckpointStore::CloseOlderGenerations() {
-  for (int64_t generation = generation_ - 1; generation > 0; --generation) {
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files_->List(folder_));
+  std::set<int64_t, std::greater<>> older;
+  for (const FileInfo& entry : entries) {
+    const auto found = ParseName(FileName(entry.path), "generation-", false);
+    if (found && found->generation < generation_) older.insert(found->generation);
+  }
+  for (const int64_t generation : older) {
     const std::string start = fmt::format("{}/start-{}", folder_, generation);
     ASSIGN_OR_RETURN(const bool never_started, files_->CreateIfAbsent(start, kClosed));
     if (never_started) continue;  // and now it never will
@@ -158,6 +160,24 @@ Status CheckpointStore::CloseOlderGenerations() {
       ASSIGN_OR_RETURN(closed, files_->CreateIfAbsent(path, kClosed));
     }
     return Status();
+  }
+  return Status();
+}
+
+Status CheckpointStore::RemoveOldGenerations() {
+  ASSIGN_OR_RETURN(const std::vector<ManifestFile> all, ListManifests(files_, folder_));
+  int64_t kept = generation_ - kKeptGenerations;
+  for (const ManifestFile& file : all) {
+    if (!file.closed) kept = std::min(kept, file.epoch.generation);
+  }
+  for (const ManifestFile& file : all) {
+    if (file.closed && file.epoch.generation < kept) RETURN_IF_ERROR(files_->Remove(file.path));
+  }
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files_->List(folder_));
+  for (const FileInfo& entry : entries) {
+    auto found = ParseName(FileName(entry.path), "start-", false);
+    if (!found) found = ParseName(FileName(entry.path), "generation-", false);
+    if (found && found->generation < kept) RETURN_IF_ERROR(files_->Remove(entry.path));
   }
   return Status();
 }
@@ -182,12 +202,7 @@ Status CheckpointStore::BeginAt(int64_t number) {
 Result<RestoredCheckpoint> CheckpointStore::Load(const Epoch& epoch) {
   RestoredCheckpoint restored;
   ASSIGN_OR_RETURN(restored.manifest, ReadManifest(files_, folder_ + "/" + ManifestName(epoch)));
-  if (restored.manifest.identity != identity_) {
-    return Status::Data(fmt::format("{} was copied from another checkpoint folder", ManifestName(epoch)));
-  }
-  if (restored.manifest.epoch != epoch) {
-    return Status::Data(fmt::format("{} holds another epoch than its name says", ManifestName(epoch)));
-  }
+  RETURN_IF_ERROR(CheckManifest(restored.manifest, epoch, identity_));
   std::map<std::string, std::string> cache;
   for (const NodeState& node : restored.manifest.nodes) {
     std::vector<std::string>& segments = restored.segments.emplace_back();
@@ -203,6 +218,7 @@ Result<std::optional<RestoredCheckpoint>> CheckpointStore::Restore() {
   FAULT_POINT(restore_state);
   if (!PLANTED_FAULT(generation_not_fenced)) RETURN_IF_ERROR(CloseOlderGenerations());
   RETURN_IF_ERROR(RemoveLeftovers());
+  RETURN_IF_ERROR(RemoveOldGenerations());
   ASSIGN_OR_RETURN(const std::vector<ManifestFile> all, ListManifests(files_, folder_));
   std::vector<std::string> warnings;
   Status newest;
@@ -337,6 +353,26 @@ Result<bool> IsKnownCommitted(FileSystem* files, const std::string& folder, cons
   return std::any_of(entries.begin(), entries.end(), [name = CommittedName(epoch)](const FileInfo& entry) {
     return FileName(entry.path) == name;
   });
+}
+
+Result<CheckpointIdentity> ReadIdentity(FileSystem* files, const std::string& folder) {
+  const std::string path = folder + "/identity";
+  ASSIGN_OR_RETURN(const std::string text, files->ReadAll(path));
+  const size_t end = text.find('\n', kIdentityMagic.size());
+  if (!text.starts_with(kIdentityMagic) || end == std::string::npos || text.size() < end + 2) {
+    return Status::Data(fmt::format("'{}' is not the identity of a checkpoint folder", path))
+        .Hint("restore it from a backup of the folder; a query that never ran needs a folder of its own");
+  }
+  return CheckpointIdentity{text.substr(kIdentityMagic.size(), end - kIdentityMagic.size()),
+                            text.substr(end + 1, text.size() - end - 2)};
+}
+
+Status CheckManifest(const Manifest& manifest, const Epoch& epoch, const std::string& identity) {
+  if (manifest.identity != identity)
+    return Status::Data(fmt::format("{} was copied from another checkpoint folder", ManifestName(epoch)));
+  if (manifest.epoch != epoch)
+    return Status::Data(fmt::format("{} holds another epoch than its name says", ManifestName(epoch)));
+  return Status();
 }
 
 Status VerifySegments(FileSystem* files, const std::string& folder, const Manifest& manifest) {

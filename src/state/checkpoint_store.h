@@ -9,8 +9,9 @@
 //   sinks/<sink>/                  for sinks that keep an epoch's rows until Commit
 //
 // A new generation closes the one before it: it takes the manifest name that the old writer would need next,
-// so that a zombie cannot commit another epoch. One store for a job; its calls block: I/O threads only, one
-// at a time, but for Retain, which may run beside any other. Page: docs/formats/manifest.md.
+// so that a zombie cannot commit another epoch. Such names stay for kKeptGenerations starts. One store for a
+// job; its calls block: I/O threads only, one at a time, but for Retain, which may run beside any other.
+// Page: docs/formats/manifest.md.
 #pragma once
 
 #include <optional>
@@ -32,6 +33,8 @@ struct RestoredCheckpoint {
 
 class CheckpointStore {
  public:
+  static constexpr int64_t kKeptGenerations = 64;
+
   // Opens or makes the folder and takes the next generation, `least_generation` or later. User error if the
   // folder belongs to another query.
   static Result<std::unique_ptr<CheckpointStore>> Open(Env* env, FileSystem* files, std::string folder,
@@ -71,6 +74,8 @@ class CheckpointStore {
   Status CheckNotFenced();
   Status CloseOlderGenerations();
   Status CloseAbandoned();
+  // Names of generations that are closed and long over: without an end a folder of many starts would fill up.
+  Status RemoveOldGenerations();
   // Hidden files that a crash left half-made.
   Status RemoveLeftovers();
   Status BeginAt(int64_t number);
@@ -97,6 +102,14 @@ Result<std::vector<ManifestFile>> ListManifests(FileSystem* files, const std::st
 Result<Manifest> ReadManifest(FileSystem* files, const std::string& path);
 // Whether every target is known to have the epoch. After a crash that is not known.
 Result<bool> IsKnownCommitted(FileSystem* files, const std::string& folder, const Epoch& epoch);
+// What the folder's `identity` says of itself; Data error if that is damaged.
+struct CheckpointIdentity {
+  std::string id;
+  std::string query;
+};
+Result<CheckpointIdentity> ReadIdentity(FileSystem* files, const std::string& folder);
+// That the manifest is of this folder and holds the epoch that its name says.
+Status CheckManifest(const Manifest& manifest, const Epoch& epoch, const std::string& identity);
 // Reads and checks every segment that the manifest names.
 Status VerifySegments(FileSystem* files, const std::string& folder, const Manifest& manifest);
 

@@ -89,6 +89,35 @@ TEST_F(CheckpointStoreTest, AGenerationThatNeverBeganIsClosedToo) {
   EXPECT_FALSE(slow->Restore().ok());
 }
 
+// A query that was started every minute had a hundred thousand files in its folder after a month.
+TEST_F(CheckpointStoreTest, ManyStartsLeaveAFewNames) {
+  auto zombie = Open();
+  ASSERT_TRUE(zombie->Restore().ok());
+  ASSERT_TRUE(Commit(*zombie, 1).ok());
+  for (int start = 0; start < 300; ++start) {
+    auto store = Open();
+    // Some end before they begin, some before they commit.
+    if (start % 3 == 0) continue;
+    ASSERT_TRUE(store->Restore()->has_value());
+    if (start % 3 == 1) continue;
+    ASSERT_TRUE(Commit(*store, start + 2).ok());
+    ASSERT_TRUE(store->Retain(2).ok());
+  }
+  EXPECT_LT(files_.List("state")->size(), 4u * CheckpointStore::kKeptGenerations);
+  EXPECT_FALSE(Commit(*zombie, 2).ok());
+  auto last = Open();
+  EXPECT_EQ((*last->Restore())->manifest.epoch.number, 301);
+}
+
+// While the outside refuses, each try to start is a generation, and what can be restored is older than all.
+TEST_F(CheckpointStoreTest, WhatCanBeRestoredKeepsItsNames) {
+  auto zombie = Open();
+  ASSERT_TRUE(zombie->Restore().ok());
+  ASSERT_TRUE(Commit(*zombie, 1).ok());
+  for (int start = 0; start < 200; ++start) ASSERT_TRUE(Open()->Restore()->has_value());
+  EXPECT_EQ(*files_.ReadAll("state/manifest-1-2"), "CDLCLOSE");
+}
+
 TEST_F(CheckpointStoreTest, AnAbandonedNumberIsTakenBeforeTheNext) {
   auto store = Open();
   ASSERT_TRUE(store->Restore().ok());

@@ -4,6 +4,9 @@
   test/cli/left_behind.py build/release/caudal [-k PATTERN]
 """
 import json
+import os
+import shutil
+import subprocess
 
 from cli_case import CliCase, main
 
@@ -88,6 +91,50 @@ class LeftBehind(CliCase):
         self.caudal("run", "again.sql", "--state", "again")
         self.assertEqual({row["query"] for row in self.rows("dlq", "ls", "job.sql")}, {"job/totals"})
         self.assertEqual({row["query"] for row in self.rows("dlq", "show", "again.sql")}, {"again/totals"})
+
+    def test_changes_that_a_sink_refuses_have_a_fate_too(self):
+        self.write("in/a.ndjson", '{"id": 1, "amount": null}\n{"id": 2, "amount": 5}\n{"id": 3, "amount": null}\n')
+        self.write("strict.sql", JOB.replace("total DECIMAL(38, 2)", "total DECIMAL(38, 2) NOT NULL").replace("out.db", "strict.db"))
+        self.assertIn("2 changes dead{expression}", self.caudal("run", "strict.sql", "--state", "strict").stdout)
+        self.assertEqual(self.rows("ops", "query", "SELECT sink, fate, name, `rows` FROM ops.change_fates ORDER BY fate", "--state", "strict")[0],
+                         {"sink": "totals/sink/1", "fate": "dead", "name": "expression", "rows": 2})
+        self.assertIn({"query": "strict/totals", "error_class": "expression", "rows": 2}, self.rows("dlq", "ls", "strict.sql"))
+
+    def test_verify_names_what_is_damaged_or_of_another_folder(self):
+        folder = self.folder / "state/job/totals"
+        identity = folder / "identity"
+        good = identity.read_bytes()
+        for damage, said in ((b"garbage", "'state/job/totals/identity' is not the identity"), (good.replace(good[20:30], b"0000000000"), "copied from another")):
+            identity.write_bytes(damage)
+            result = self.caudal("checkpoint", "verify", "--state", "state", code=4)
+            self.assertIn(said, result.stdout)
+            self.assertIn(said, result.stderr)
+        identity.unlink()
+        self.assertIn("identity", self.refused("checkpoint", "verify", "--state", "state", code=4))
+        identity.write_bytes(good)
+        self.caudal("checkpoint", "verify", "--state", "state")
+        manifest = max(folder.glob("manifest-*"))
+        manifest.write_bytes(manifest.read_bytes()[:-3])
+        self.assertIn("damaged", self.caudal("checkpoint", "ls", "--state", "state").stdout)
+        self.assertEqual([row["damaged"] for row in self.rows("checkpoint", "ls", "--state", "state")][-1], True)
+
+    def test_a_state_folder_that_may_not_be_read_or_written(self):
+        if os.geteuid() != 0:
+            self.skipTest("gives its files to another user")
+        program = shutil.copy(self.caudal_path, self.folder / "caudal")  # where it lies may be root's alone
+        as_nobody = lambda *words: subprocess.run([program, *words, "--state", "state"], cwd=self.folder, capture_output=True, text=True,
+                                                  user=65534, group=65534, extra_groups=[])
+        self.folder.chmod(0o755)
+        said = as_nobody("status")
+        self.assertIn("finished", said.stdout, said.stderr)
+        self.assertIn("published", as_nobody("ops", "query", "SELECT * FROM ops.change_fates").stdout)
+        (self.folder / "state").chmod(0)
+        for words in (["status"], ["stop"], ["checkpoint", "ls"], ["ops", "query", "SELECT 1"]):
+            said = as_nobody(*words)
+            self.assertEqual(said.returncode, 3, said.stderr)
+            self.assertIn("ermission denied", said.stderr)
+            self.assertIn("hint: give the user", said.stderr)
+        (self.folder / "state").chmod(0o755)
 
     def test_dlq_without_a_table(self):
         self.write("plain.sql", "CREATE TABLE t (n BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '1');"

@@ -27,6 +27,12 @@ Status CannotWrite(const std::string& path, const std::string& why) {
       .Hint("make it writable, or name another with --state");
 }
 
+// By errno.
+Status CannotRead(const std::string& path) {
+  return Status::External(fmt::format("cannot read '{}': {}", path, std::strerror(errno)))
+      .Hint("give the user that runs caudal the right to this path");
+}
+
 // The child of a supervisor that was killed dies with it, but not in the same instant.
 bool LockSoon(int file) {
   for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
@@ -72,8 +78,9 @@ Status StateLock::Describe(const std::string& json) const {
   return Status();
 }
 
-bool StateLock::IsHeld(const std::string& state_root) {
+Result<bool> StateLock::IsHeld(const std::string& state_root) {
   const int file = open(LockPath(state_root).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0 && errno != ENOENT && errno != ENOTDIR) return CannotRead(LockPath(state_root));
   if (file < 0) return false;
   const bool held = flock(file, LOCK_SH | LOCK_NB) != 0;
   close(file);
@@ -81,7 +88,9 @@ bool StateLock::IsHeld(const std::string& state_root) {
 }
 
 Result<std::string> StateLock::ReadDescription(const std::string& state_root) {
-  std::ifstream stream(DescriptionPath(state_root));
+  const std::string path = DescriptionPath(state_root);
+  if (access(path.c_str(), R_OK) != 0 && errno != ENOENT && errno != ENOTDIR) return CannotRead(path);
+  std::ifstream stream(path);
   std::stringstream text;
   text << stream.rdbuf();
   if (!stream) {

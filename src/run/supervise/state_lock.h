@@ -21,7 +21,7 @@ class StateLock {
   Status Describe(const std::string& json) const;  // replaces run.json
 
   // Whether somebody holds it now.
-  static bool IsHeld(const std::string& state_root);
+  static Result<bool> IsHeld(const std::string& state_root);
   // run.json as it stands; User error if there is none.
   static Result<std::string> ReadDescription(const std::string& state_root);
 

@@ -125,7 +125,7 @@ TEST_F(SupervisorTest, TheOutsideWorldIsTriedAgainButNotBeforeTheFirstStart) {
 
 TEST_F(SupervisorTest, WhoRunsIsWrittenDownAndTheFolderIsHeld) {
   Run([&](ChildReport* report) {
-    const bool held = !StateLock::Take(folder_).ok() && StateLock::IsHeld(folder_);
+    const bool held = !StateLock::Take(folder_).ok() && *StateLock::IsHeld(folder_);
     std::ofstream(folder_ / "seen") << held << ' ' << *StateLock::ReadDescription(folder_);
     report->Ended(Status(), false);
   });
@@ -133,7 +133,7 @@ TEST_F(SupervisorTest, WhoRunsIsWrittenDownAndTheFolderIsHeld) {
   seen << std::ifstream(folder_ / "seen").rdbuf();
   EXPECT_THAT(seen.str(), HasSubstr("1 {\"pid\": " + std::to_string(getpid())));
   EXPECT_THAT(seen.str(), HasSubstr("\"starts\": 1, \"listen\": \"127.0.0.1:1\""));
-  EXPECT_FALSE(StateLock::IsHeld(folder_));
+  EXPECT_FALSE(*StateLock::IsHeld(folder_));
 }
 
 TEST(FaultPlanTest, SaysWhatIsNoFault) {

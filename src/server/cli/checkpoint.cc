@@ -74,10 +74,12 @@ Json Describe(const std::string& query, const Manifest& manifest) {
 
 // The whole manifest with all its segments, or what is wrong with it; nothing if a run beside us has removed
 // it meanwhile, with what only it named.
-std::optional<Status> Verify(const QueryFolder& folder, const ManifestFile& file) {
+std::optional<Status> Verify(const QueryFolder& folder, const ManifestFile& file,
+                             const std::string& identity) {
   FileSystem* files = FileSystem::Local();
   const Result<Manifest> manifest = ReadManifest(files, file.path);
   Status status = manifest.ok() ? VerifySegments(files, folder.path, *manifest) : manifest.status();
+  if (status.ok() && !identity.empty()) status = CheckManifest(*manifest, file.epoch, identity);
   if (status.ok()) return status;
   const Result<bool> still_there = files->Exists(file.path);
   if (still_there.ok() && !*still_there) return std::nullopt;
@@ -151,12 +153,16 @@ int ListCheckpoints(const CheckpointCommand& command, Console& console) {
     for (const ManifestFile& file : folder.manifests) {
       const Result<Manifest> manifest = ReadManifest(FileSystem::Local(), file.path);
       const bool drained = manifest.ok() && manifest->drained;
-      const std::string_view end = drained ? "  drained" : manifest.ok() && manifest->final ? "  ended" : "";
+      const std::string_view end = !manifest.ok()    ? "  damaged"
+                                   : drained         ? "  drained"
+                                   : manifest->final ? "  ended"
+                                                     : "";
       console.Out(console.json ? Json{{"query", folder.query},
                                       {"epoch", EpochName(file.epoch)},
                                       {"bytes", file.bytes},
                                       {"path", file.path},
-                                      {"drained", drained}}
+                                      {"drained", drained},
+                                      {"damaged", !manifest.ok()}}
                                          .dump() +
                                      "\n"
                                : fmt::format("  epoch {}  {} bytes  {}{}\n", EpochName(file.epoch),
@@ -183,8 +189,16 @@ int VerifyCheckpoints(const CheckpointCommand& command, Console& console) {
   if (!folders.ok()) return Refuse(folders.status(), console);
   Status first;
   for (const QueryFolder& folder : *folders) {
+    const Result<CheckpointIdentity> identity = ReadIdentity(FileSystem::Local(), folder.path);
+    if (!identity.ok()) {
+      const std::string verdict = identity.status().message();
+      console.Out(console.json
+                      ? Json{{"query", folder.query}, {"whole", false}, {"verdict", verdict}}.dump() + "\n"
+                      : fmt::format("{}: {}\n", folder.query, verdict));
+      if (first.ok()) first = identity.status();
+    }
     for (const ManifestFile& file : folder.manifests) {
-      const std::optional<Status> verified = Verify(folder, file);
+      const std::optional<Status> verified = Verify(folder, file, identity.ok() ? identity->id : "");
       if (!verified) continue;
       const Status& status = *verified;
       const std::string verdict = status.ok() ? "whole" : status.message();

@@ -39,10 +39,11 @@ Result<std::vector<QueryFolder>> FindQueryFolders(const std::string& state_root)
     if (!pipeline.is_directory) continue;
     ASSIGN_OR_RETURN(const std::vector<FileInfo> queries, files->List(pipeline.path));
     for (const FileInfo& query : queries) {
-      ASSIGN_OR_RETURN(const bool is_checkpoint, files->Exists(query.path + "/identity"));
-      if (!is_checkpoint) continue;
+      if (!query.is_directory) continue;
       QueryFolder folder{QueryOf(files, query.path), query.path, {}};
       ASSIGN_OR_RETURN(folder.manifests, ListManifests(files, query.path));
+      ASSIGN_OR_RETURN(const bool is_checkpoint, files->Exists(query.path + "/identity"));
+      if (!is_checkpoint && folder.manifests.empty()) continue;
       std::erase_if(folder.manifests, [](const ManifestFile& manifest) { return manifest.closed; });
       found.push_back(std::move(folder));
     }

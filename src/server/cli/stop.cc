@@ -11,6 +11,7 @@
 
 #include "base/env.h"
 #include "db/sqlite.h"
+#include "fs/file_system.h"
 #include "ops/ops_store.h"
 #include "run/supervise/state_lock.h"
 #include "server/cli/console/row_printer.h"
@@ -25,8 +26,8 @@ constexpr auto kPoll = std::chrono::milliseconds(50);
 
 // The supervisor's process; User error if nothing runs.
 Result<pid_t> FindRun(const std::string& state_root) {
-  if (!StateLock::IsHeld(state_root))
-    return Status::User(fmt::format("nothing runs on state folder '{}'", state_root));
+  ASSIGN_OR_RETURN(const bool held, StateLock::IsHeld(state_root));
+  if (!held) return Status::User(fmt::format("nothing runs on state folder '{}'", state_root));
   ASSIGN_OR_RETURN(const std::string text, StateLock::ReadDescription(state_root));
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("pid") || !json["pid"].is_number_integer()) {
@@ -93,6 +94,30 @@ constexpr std::string_view kLosses =
     "SELECT query_id AS query, split, first_lost, last_lost, reason, found_at FROM losses ORDER BY 6 DESC, "
     "1, 2";
 
+struct StoreRows {
+  Json queries = Json::array(), fates = Json::array(), splits = Json::array(), losses = Json::array(),
+       warnings = Json::array();
+};
+
+// Nothing for a store that is not there yet, or that lacks a table as one of before does.
+Status ReadStore(const std::string& path, StoreRows* rows) {
+  ASSIGN_OR_RETURN(const bool exists, FileSystem::Local()->Exists(path));
+  if (!exists) return Status();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Sqlite> store, Sqlite::Open(path, Sqlite::Mode::kReadOnly));
+  RETURN_IF_ERROR(OpsStore::CheckVersion(store.get()));
+  for (const auto& [sql, into] : {std::pair(kQueries, &rows->queries), std::pair(kFates, &rows->fates),
+                                  std::pair(kSplits, &rows->splits), std::pair(kLosses, &rows->losses),
+                                  std::pair(kWarnings, &rows->warnings)}) {
+    Result<Json> read = ReadOps(store.get(), sql);
+    if (read.ok()) {
+      *into = std::move(read).value();
+    } else if (read.status().domain() != Domain::kUser) {
+      return read.status();
+    }
+  }
+  return Status();
+}
+
 // What the store holds is of the last moment that a run wrote it: one that was killed did not say goodbye.
 void MarkInterrupted(Json* queries) {
   for (Json& query : *queries) {
@@ -136,7 +161,10 @@ int Stop(const StopCommand& command, Console& console) {
   const Status signalled = Signal(command.state_root, command.drain ? SIGUSR1 : SIGTERM);
   if (!signalled.ok()) return console.Fail(signalled, RefusalCode(signalled));
   const int64_t start = Env::Real()->SteadyNanos();
-  while (StateLock::IsHeld(command.state_root)) {
+  for (;;) {
+    const Result<bool> held = StateLock::IsHeld(command.state_root);
+    if (!held.ok()) return console.Fail(held.status(), ExitCode::kInternal);
+    if (!*held) break;
     const int64_t seconds = (Env::Real()->SteadyNanos() - start) / 1'000'000'000;
     if (seconds >= command.timeout_seconds) {
       const Status late =
@@ -160,16 +188,15 @@ int TriggerCheckpoint(const std::string& state_root, Console& console) {
 int ShowStatus(const std::string& state_root, Console& console) {
   const Result<std::string> description = StateLock::ReadDescription(state_root);
   if (!description.ok()) return console.Fail(description.status(), RefusalCode(description.status()));
-  const bool running = StateLock::IsHeld(state_root);
-  Json queries = Json::array(), fates = Json::array(), splits = Json::array(), losses = Json::array(),
-       warnings = Json::array();
-  Result<std::unique_ptr<Sqlite>> store = Sqlite::Open(OpsStore::PathIn(state_root), Sqlite::Mode::kReadOnly);
-  for (const auto& [sql, into] :
-       {std::pair(kQueries, &queries), std::pair(kFates, &fates), std::pair(kSplits, &splits),
-        std::pair(kLosses, &losses), std::pair(kWarnings, &warnings)}) {
-    if (!store.ok()) break;
-    Result<Json> rows = ReadOps(store->get(), sql);
-    if (rows.ok()) *into = std::move(rows).value();
+  const Result<bool> held = StateLock::IsHeld(state_root);
+  if (!held.ok()) return console.Fail(held.status(), RefusalCode(held.status()));
+  const bool running = *held;
+  StoreRows rows;
+  auto& [queries, fates, splits, losses, warnings] = rows;
+  const Status read = ReadStore(OpsStore::PathIn(state_root), &rows);
+  if (!read.ok()) {
+    console.Remark(fmt::format("status: the operations store cannot be read: {}", read.ToString()),
+                   Json{{"warning", "the operations store cannot be read: " + read.message()}}.dump());
   }
   if (!running) MarkInterrupted(&queries);
   if (console.json) {
