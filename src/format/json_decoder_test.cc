@@ -229,6 +229,17 @@ TEST(JsonDecoderTest, TimesByTheStandardThatIsSet) {
   EXPECT_THAT(iso.Column(0), ElementsAre(Int(base * 1'000'000), Value(), Value()));
 }
 
+TEST(JsonDecoderTest, NanosecondsEndInTheYear2262) {
+  const Decoded decoded =
+      Decode(Columns({{"t", Type::Timestamp(9)}}),
+             {R"({"t": "2262-04-11 23:47:16.854775807"})", R"({"t": "2262-04-11 23:47:16.854775808"})",
+              R"({"t": "2602-11-27 01:35:30"})", R"({"t": "1677-09-21 00:12:44"})",
+              R"({"t": "1677-09-21 00:12:43"})"});
+  EXPECT_THAT(decoded.Column(0), ElementsAre(Int(INT64_MAX), Int(-9'223'372'036'000'000'000)));
+  ASSERT_EQ(decoded.rows.errors.size(), 3u);
+  EXPECT_THAT(decoded.Errors()[1], HasSubstr("'2602-11-27 01:35:30'"));
+}
+
 TEST(JsonDecoderTest, OtherScalars) {
   const Schema schema = Columns({{"b", Type(TypeId::kBoolean)},
                                  {"f", Type(TypeId::kDouble)},

@@ -341,8 +341,10 @@ bool JsonTimestampCache::Parse(std::string_view text, int64_t* ticks) {
     const int kept = std::min(static_cast<int>(digits), precision_);
     fraction = fraction / kPowers[static_cast<int>(digits) - kept] * (per_second_ / kPowers[kept]);
   }
-  *ticks = (date_seconds_ + hour * 3600 + minute * 60 + second) * per_second_ + fraction;
-  return true;
+  // Nanoseconds end in the year 2262.
+  const int64_t seconds = date_seconds_ + hour * 3600 + minute * 60 + second;
+  return !__builtin_mul_overflow(seconds, per_second_, ticks) &&
+         !__builtin_add_overflow(*ticks, fraction, ticks);
 }
 
 bool JsonToBytes(const JsonScalar& scalar, std::string* out) {
