@@ -280,5 +280,22 @@ TEST_F(ParquetTest, ANameInAnotherCaseIsNoMissingColumn) {
   EXPECT_EQ(reader->Project(schema, 0).message(), "column 'V' is named 'v' in '" + path_ + "'");
 }
 
+// Of two columns of one name the second was left out without a word.
+TEST_F(ParquetTest, TwoColumnsOfOneNameAreRefusedByName) {
+  Schema schema;
+  schema.fields = {{"v", Type(TypeId::kInt)}, {"v", Type(TypeId::kInt)}, {"w", Type(TypeId::kInt)}};
+  Start(schema);
+  const ColumnPtr one = ConstantColumn(Type(TypeId::kInt), Value(int64_t{1}), 1);
+  const ColumnPtr two = ConstantColumn(Type(TypeId::kInt), Value(int64_t{2}), 1);
+  ASSERT_TRUE(writer_->Append({one, one, two}, {nullptr, 1}).ok());
+  ASSERT_TRUE(writer_->Finish().ok());
+  ASSERT_TRUE(file_->Close().ok());
+  auto file = FileSystem::Local()->Open(path_);
+  auto reader = std::move(ParquetReader::Open(file->get(), path_)).value();
+  EXPECT_EQ(reader->Project(Schema{{schema.fields[0]}}, 0).message(),
+            "column 'v' of '" + path_ + "' is a name of several columns, which cannot be read yet");
+  EXPECT_EQ(ReadBack(Schema{{schema.fields[2]}}), (std::vector<std::vector<Value>>{{Value(int64_t{2})}}));
+}
+
 }  // namespace
 }  // namespace caudal

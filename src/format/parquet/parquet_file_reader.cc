@@ -103,7 +103,9 @@ Status ParquetFileReader::LoadSchema() {
   for (int i = 0; i < schema->num_fields(); ++i) {
     const auto& field = *schema->field(i);
     const std::optional<Type> type = TypeFromArrow(*field.type(), field.nullable());
-    if (type.has_value()) {
+    if (schema->GetAllFieldIndices(field.name()).size() > 1) {
+      unreadable_.emplace_back(field.name(), "name of several columns");
+    } else if (type.has_value()) {
       schema_.fields.push_back({field.name(), *type});
       file_column_.push_back(leaf);
     } else {
