@@ -6,7 +6,9 @@
 import json
 import os
 import re
+import resource
 import shlex
+import shutil
 import signal
 import socket
 import stat
@@ -137,6 +139,19 @@ INSERT INTO gone SELECT n FROM numbers;
                 self.assertIn("cannot write to standard output: No space left on device", result.stderr)
         self.assertIn("No space left", self.refused("generate", "neobank", "--events", "10", "--expected", "/dev/full", code=5))
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+
+    def test_no_further_thread_is_said(self):
+        if os.geteuid() != 0:
+            self.skipTest("starts the program as a user of its own")
+        program = shutil.copy(self.caudal_path, self.folder / "caudal")  # where it lies may be root's alone
+        self.folder.chmod(0o755)
+        limit = lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+        for also, start in (([], "error[external]: the system gives this process no further thread\n  hint: raise"), (["--json"], '{"error":{')):
+            result = subprocess.run([program, "sql", "SELECT 1", *also], cwd=self.folder, capture_output=True, text=True, user=64321, group=64321,
+                                    extra_groups=[], preexec_fn=limit)
+            self.assertEqual(result.returncode, 5, result.stderr)
+            self.assertTrue(result.stderr.startswith(start), result.stderr)
+        self.assertEqual(json.loads(result.stderr)["error"]["domain"], "external")
 
     def test_a_reader_that_has_seen_enough_hears_nothing(self):
         for words in (["functions", "--markdown"], ["sql", "SELECT 1"]):

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "server/cli/checkpoint.h"
+#include "server/cli/console/last_words.h"
 #include "server/cli/digest.h"
 #include "server/cli/dlq.h"
 #include "server/cli/explain.h"
@@ -368,6 +369,7 @@ int Obey(int argc, char** argv, Console& console) {
 
 int RunCommandLine(int argc, char** argv) {
   Console console(stdout, stderr);
+  SayLastWords(&console);
   return console.Finish(Obey(argc, argv, console));
 }
 
