@@ -17,7 +17,7 @@ FirstRow::FirstRow(TopNNode node, const Schema& input, const Schema& output, boo
     : node_(std::move(node)),
       time_column_(node_.order[0].column),
       clock_column_(batch ? -1 : input.Find(kClockColumn).value_or(-1)),
-      layout_(input, output, node_.with_rank ? 1 : 0),
+      layout_(input, output),
       codec_("time, " + layout_.words()),
       partitions_("partitions", KeyTypesText(input, node_.partition), &codec_, ttl),
       changes_(output) {}
@@ -114,7 +114,6 @@ Result<Progress> FirstRow::Resume(Output& out) {
       const std::string_view held = BytesRow::Get(entry->row());
       if (HasLeft(held) || TimeOf(held) != time) continue;
       layout_.Decode(held.substr(sizeof(time)), changes_.columns());
-      if (node_.with_rank) changes_.columns()[layout_.made_column()].Append(int64_t{1});
       changes_.Close(RowKind::kInsert, 0);
       BytesRow::Set(entry->row(), std::string_view("\0", 1));
       partitions_.Touch(entry);

@@ -24,7 +24,7 @@ namespace caudal {
 
 class FirstRow : public Operator {
  public:
-  // REQUIRES: node.rowtime_first.
+  // REQUIRES: node.rowtime_first, which has no rank column.
   FirstRow(TopNNode node, const Schema& input, const Schema& output, bool batch, int64_t ttl = 0);
 
   Status Open(const OperatorContext& context) override;

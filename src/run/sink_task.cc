@@ -49,6 +49,4 @@ Status SinkTask::OnBarrier(const Barrier& barrier, NodeAck* ack) {
   return Status();
 }
 
-NodeProgress SinkTask::progress() const { return TaskNode::progress(); }
-
 }  // namespace caudal

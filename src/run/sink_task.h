@@ -12,8 +12,6 @@ class SinkTask : public TaskNode, private SinkRejects {
            Schema input, std::unique_ptr<SinkWriter> writer);
   ~SinkTask() override;
 
-  NodeProgress progress() const override;
-
  protected:
   Result<Progress> OnChunk(int port, const Chunk& chunk) override;
   Status OnBarrier(const Barrier& barrier, NodeAck* ack) override;

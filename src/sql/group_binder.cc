@@ -318,8 +318,6 @@ Status GroupBinder::ReplaceInOutput(Expr& expr) const {
   return Status();
 }
 
-namespace {}  // namespace
-
 std::vector<Expr> GroupBinder::Columns(const Schema& schema) {
   std::vector<Expr> columns;
   for (int i = 0; i < schema.size(); ++i) columns.push_back(Expr::Column(i, schema[i].name, schema[i].type));

@@ -26,7 +26,6 @@ class KeySegment {
   int64_t size() const { return size_; }
   int64_t bytes() const { return bytes_; }
 
-  void PrefetchFilter(uint64_t hash) const { __builtin_prefetch(&filter_[FilterHome(hash)]); }
   void Prefetch(uint64_t hash) const { __builtin_prefetch(&buckets_[Home(hash)], 1); }
   // Four bits of one word of the filter, from bits of the hash that Home does not use: the same word in every
   // segment, so that who asks many of them makes it once.

@@ -118,12 +118,4 @@ void KeyTable::Prefetch(const RowKeys& keys, int32_t i) const {
   }
 }
 
-void KeyTable::FindAll(const RowKeys& keys, std::vector<KeyEntry*>* entries) const {
-  entries->resize(static_cast<size_t>(keys.size()));
-  for (int32_t i = 0; i < keys.size(); ++i) {
-    Prefetch(keys, i);
-    (*entries)[static_cast<size_t>(i)] = Find(keys.key(i), keys.hash(i));
-  }
-}
-
 }  // namespace caudal

@@ -46,9 +46,8 @@ class KeyTable {
   // The entry is gone afterwards; its row must have been destroyed.
   void Erase(KeyEntry* entry);
 
-  // The entries of all keys, null where there is none. Fetches ahead.
-  void FindAll(const RowKeys& keys, std::vector<KeyEntry*>* entries) const;
-  // The same, inserting; `inserted` is called with each new entry before the next key is looked at.
+  // The entries of all keys, inserting. Fetches ahead. `inserted` is called with each new entry before the
+  // next key is looked at.
   template <typename Inserted>
   void FindOrInsertAll(const RowKeys& keys, std::vector<KeyEntry*>* entries, Inserted inserted) {
     entries->resize(static_cast<size_t>(keys.size()));

@@ -34,14 +34,6 @@ bool KeyedRows::Expired(const KeyEntry& entry) const {
   return now_ != Watermark::kNone && now_ - entry.stamp >= ttl_;
 }
 
-void KeyedRows::Find(const RowKeys& keys, std::vector<KeyEntry*>* entries) {
-  table_.FindAll(keys, entries);
-  if (ttl_ == 0) return;
-  for (KeyEntry*& entry : *entries) {
-    if (entry != nullptr && Expired(*entry)) entry = nullptr;
-  }
-}
-
 void KeyedRows::FindOrInsert(const RowKeys& keys, std::vector<KeyEntry*>* entries) {
   table_.FindOrInsertAll(keys, entries, [this](KeyEntry* entry) { codec_->Init(entry->row()); });
   if (ttl_ == 0) return;

@@ -22,9 +22,7 @@ class KeyedRows : public StateTable {
   KeyedRows(std::string name, std::string key_types, const RowCodec* codec, int64_t ttl = 0);
   ~KeyedRows() override;
 
-  // The entries of the keys, null where there is none.
-  void Find(const RowKeys& keys, std::vector<KeyEntry*>* entries);
-  // The same; new entries have an initialised row and are not yet touched.
+  // The entries of the keys; new ones have an initialised row and are not yet touched.
   void FindOrInsert(const RowKeys& keys, std::vector<KeyEntry*>* entries);
   KeyEntry* FindOrInsert(std::string_view key, uint64_t hash);
   void Touch(KeyEntry* entry);

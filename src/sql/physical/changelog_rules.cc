@@ -72,8 +72,8 @@ bool OnlyRises(const std::vector<PlanNode>& nodes, const PlanNode& node, const T
 
 class ChangelogInference {
  public:
-  ChangelogInference(const Draft& draft, const Catalog& catalog, bool batch, bool rejects, const FailAt& fail)
-      : draft_(draft), catalog_(catalog), batch_(batch), rejects_(rejects), fail_(fail) {}
+  ChangelogInference(const Draft& draft, const Catalog& catalog, bool rejects, const FailAt& fail)
+      : draft_(draft), catalog_(catalog), rejects_(rejects), fail_(fail) {}
 
   Result<Draft> Run() {
     RETURN_IF_ERROR(InferAll());
@@ -294,7 +294,6 @@ class ChangelogInference {
 
   Draft draft_;
   const Catalog& catalog_;
-  const bool batch_;
   const bool rejects_;
   const FailAt& fail_;
   std::vector<bool> wants_before_;
@@ -319,9 +318,8 @@ bool IsProcessingTime(const std::vector<PlanNode>& nodes, const PlanNode& node, 
   return passes && column < input.schema.size() && IsProcessingTime(nodes, input, column);
 }
 
-Result<Draft> InferChangelog(const Draft& draft, const Catalog& catalog, bool batch, bool rejects,
-                             const FailAt& fail) {
-  return ChangelogInference(draft, catalog, batch, rejects, fail).Run();
+Result<Draft> InferChangelog(const Draft& draft, const Catalog& catalog, bool rejects, const FailAt& fail) {
+  return ChangelogInference(draft, catalog, rejects, fail).Run();
 }
 
 }  // namespace caudal::sql

@@ -12,8 +12,7 @@ namespace caudal::sql {
 // Materialize before a sink whose key is no upsert key of what it gets. User error where a node or sink
 // cannot take the changes that reach it, or an aggregate cannot take rows away. `rejects`: rows whose
 // expressions fail are left out, to a dead-letter table, and the query goes on.
-Result<Draft> InferChangelog(const Draft& draft, const Catalog& catalog, bool batch, bool rejects,
-                             const FailAt& fail);
+Result<Draft> InferChangelog(const Draft& draft, const Catalog& catalog, bool rejects, const FailAt& fail);
 
 // Whether the column is PROCTIME(), perhaps of a table's computed column. REQUIRES: `nodes` has the node's
 // inputs.

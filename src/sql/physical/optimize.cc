@@ -62,7 +62,7 @@ Result<Plan> Optimize(Draft draft, std::string query, const Catalog& catalog, bo
   ASSIGN_OR_RETURN(draft, MergeCalcs(draft, fail));
   ASSIGN_OR_RETURN(draft, MergeCalcs(PruneColumns(draft), fail));
   RETURN_IF_ERROR(FindDeadLetter(draft, catalog, fail, &plan));
-  ASSIGN_OR_RETURN(draft, InferChangelog(draft, catalog, batch, plan.dead_letter.has_value(), fail));
+  ASSIGN_OR_RETURN(draft, InferChangelog(draft, catalog, plan.dead_letter.has_value(), fail));
   draft = AddHiddenColumns(draft, plan.dead_letter ? &plan.dead_letter->table : nullptr);
   PlaceExchanges(draft, plan.parallelism);
   AssignIds(draft);

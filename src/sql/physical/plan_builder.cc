@@ -153,14 +153,6 @@ int PlanBuilder::AddSort(std::string id, int input, SortNode sort, const SqlPosi
   return Add(std::move(node));
 }
 
-int PlanBuilder::AddMaterialize(std::string id, int input, MaterializeNode materialize,
-                                const SqlPosition& position) {
-  PlanNode node = Begin(std::move(id), {input}, position);
-  node.schema = this->node(input).schema;
-  node.payload = std::move(materialize);
-  return Add(std::move(node));
-}
-
 int PlanBuilder::AddSink(std::string id, int input, SinkNode sink, const SqlPosition& position) {
   PlanNode node = Begin(std::move(id), {input}, position);
   node.schema = this->node(input).schema;

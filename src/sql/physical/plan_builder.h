@@ -40,7 +40,6 @@ class PlanBuilder {
   int AddDeduplicate(std::string id, int input, DeduplicateNode deduplicate, const SqlPosition& position);
   int AddUnion(std::string id, std::vector<int> inputs, const SqlPosition& position);
   int AddSort(std::string id, int input, SortNode sort, const SqlPosition& position);
-  int AddMaterialize(std::string id, int input, MaterializeNode materialize, const SqlPosition& position);
   int AddSink(std::string id, int input, SinkNode sink, const SqlPosition& position);
 
  private:
