@@ -1,7 +1,8 @@
 // RowList: an ordered list of stored rows under one key, each with the bytes it is ordered by; and its codec,
 // with which KeyedRows becomes "ordered lists by key".
 //
-// Each row is one block of its own. A list lives in the row of a KeyEntry; At() reads it there. One thread.
+// Each row is one block of its own. A long list that changes in the middle is kept in a BlockList. A list
+// lives in the row of a KeyEntry; At() reads it there. One thread.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "state/block_list.h"
 #include "state/record.h"
 #include "state/row_codec.h"
 
@@ -26,8 +29,8 @@ class RowList {
     return *list;
   }
 
-  int64_t size() const { return static_cast<int64_t>(items_.size()); }
-  bool empty() const { return items_.empty(); }
+  int64_t size() const { return long_ ? long_->size() : static_cast<int64_t>(items_.size()); }
+  bool empty() const { return size() == 0; }
   // Valid until the item is removed.
   std::string_view order(int64_t i) const { return {item(i).bytes.get(), item(i).order_size}; }
   std::string_view row(int64_t i) const {
@@ -40,18 +43,22 @@ class RowList {
     if (!order.empty()) std::memcpy(made.bytes.get(), order.data(), order.size());
     if (!row.empty()) std::memcpy(made.bytes.get() + order.size(), row.data(), row.size());
     bytes_ += static_cast<int64_t>(order.size() + row.size() + sizeof(Item));
+    if (at < size()) LengthenIfMany();
+    if (long_) return long_->Insert(at, std::move(made));
     items_.insert(items_.begin() + at, std::move(made));
   }
   void Remove(int64_t at) {
     bytes_ -= static_cast<int64_t>(order(at).size() + row(at).size() + sizeof(Item));
+    if (at + 1 < size()) LengthenIfMany();
+    if (long_) return long_->Remove(at);
     items_.erase(items_.begin() + at);
   }
 
   // By order; equal ones stay as they stand.
   void Sort() {
-    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
-      return std::string_view(a.bytes.get(), a.order_size) < std::string_view(b.bytes.get(), b.order_size);
-    });
+    if (long_) items_ = std::exchange(long_, nullptr)->Release();
+    std::stable_sort(items_.begin(), items_.end(),
+                     [](const Item& a, const Item& b) { return OrderOf(a) < OrderOf(b); });
   }
   void Truncate(int64_t size) {
     while (this->size() > size) Remove(this->size() - 1);
@@ -75,22 +82,23 @@ class RowList {
     uint32_t order_size;
     uint32_t row_size;
   };
-  const Item& item(int64_t i) const { return items_[static_cast<size_t>(i)]; }
+  static std::string_view OrderOf(const Item& item) { return {item.bytes.get(), item.order_size}; }
+  const Item& item(int64_t i) const { return long_ ? (*long_)[i] : items_[static_cast<size_t>(i)]; }
+  void LengthenIfMany() {
+    if (items_.size() >= BlockList<Item>::kMost)
+      long_ = std::make_unique<BlockList<Item>>(std::exchange(items_, {}));
+  }
   int64_t Bound(std::string_view order, bool behind) const {
-    int64_t low = 0, high = size();
-    while (low < high) {
-      const int64_t middle = (low + high) / 2;
-      const int compared = this->order(middle).compare(order);
-      if (compared < 0 || (behind && compared == 0)) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    const auto before = [&](const Item& item) {
+      const int compared = OrderOf(item).compare(order);
+      return compared < 0 || (behind && compared == 0);
+    };
+    if (long_) return long_->Bound(before);
+    return std::partition_point(items_.begin(), items_.end(), before) - items_.begin();
   }
 
-  std::vector<Item> items_;
+  std::vector<Item> items_;                // unless long_
+  std::unique_ptr<BlockList<Item>> long_;  // null until a long list changes in the middle
   int64_t bytes_ = 0;
 };
 
