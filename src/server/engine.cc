@@ -95,14 +95,15 @@ Result<JobProgress> Engine::Select(Plan plan, RowsConsumer consumer, const Selec
   return job->progress();
 }
 
-Result<JobProgress> Engine::Insert(Plan plan, const std::function<bool()>& should_stop, bool* started) {
+Result<JobProgress> Engine::Insert(Plan plan, const InsertOptions& watch, bool* started) {
   JobOptions options = MakeJobOptions("session", "");
   options.bounded_only = true;
   Result<std::unique_ptr<Job>> job = Job::Start(std::move(plan), options);
   *started = job.ok();
   Status status = job.ok() ? Status() : job.status();
   while (job.ok() && !(*job)->WaitFor(kTickMillis)) {
-    if (!should_stop || !should_stop()) continue;
+    if (watch.on_trouble) watch.on_trouble((*job)->progress().checkpoints.last_failure);
+    if (!watch.should_stop || !watch.should_stop()) continue;
     status = Status::User("stopped before the input ended: nothing was committed");
     job = status;
   }

@@ -41,8 +41,13 @@ class Engine {
   // result. `*started`: an error came from running it, not from its tables and options. The counts at the
   // end.
   Result<JobProgress> Select(Plan plan, RowsConsumer consumer, const SelectOptions& ends, bool* started);
+  // Who is asked and told while an INSERT runs, a few times a second.
+  struct InsertOptions {
+    std::function<bool()> should_stop;
+    std::function<void(const Status&)> on_trouble;  // what it waits out; OK = nothing, or nothing any more
+  };
   // Runs an INSERT to its end without a checkpoint; how many rows each sink took.
-  Result<JobProgress> Insert(Plan plan, const std::function<bool()>& should_stop, bool* started);
+  Result<JobProgress> Insert(Plan plan, const InsertOptions& watch, bool* started);
 
  private:
   Options options_;

@@ -10,10 +10,12 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.request
@@ -251,6 +253,28 @@ class BadInput(unittest.TestCase):
         self.assertIn("run: it waits and tries again: error[external]: cannot create", text)
         self.assertIn("run: it goes on", text)
         self.assert_nothing_half_written()
+
+    def test_insert_into_a_server_that_is_away(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]  # nobody listens
+        process = self.start("sql", "CREATE TABLE t (id INT NOT NULL, n INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'redis', "
+                             f"'hostname' = '127.0.0.1', 'port' = '{port}'); INSERT INTO t VALUES (1, 2)")
+        watchdog = threading.Timer(60, process.kill)  # ends the reading below
+        watchdog.start()
+        self.addCleanup(watchdog.cancel)
+        told = ""
+        while "hint: start the server" not in told:
+            line = process.stderr.readline()
+            self.assertTrue(line, told)
+            told += line
+        self.assertIn("it waits and tries again: error[external]", told)
+        self.assertIn(f"127.0.0.1:{port}: no connection: Connection refused", told)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        _, rest = process.communicate(timeout=20)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertEqual(rest.count("error["), 1, rest)
 
     def test_target_that_is_away_when_a_run_goes_on(self):
         """A first start without its target is refused (test_unreadable_paths); one that goes on waits for it."""

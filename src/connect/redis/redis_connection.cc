@@ -36,9 +36,11 @@ RedisConnection::RedisConnection(const RedisTarget* target, std::unique_ptr<Sock
 RedisConnection::~RedisConnection() { redisReaderFree(reader_); }
 
 Result<std::unique_ptr<RedisConnection>> RedisConnection::Open(const RedisTarget* target) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Socket> socket,
-                   Socket::Connect(target->address, Socket::In(target->connect_millis)));
-  std::unique_ptr<RedisConnection> connection(new RedisConnection(target, std::move(socket)));
+  auto socket = Socket::Connect(target->address, Socket::In(target->connect_millis));
+  if (!socket.ok()) {
+    return std::move(socket).status().Hint("start the server, or mend 'hostname' and 'port' (or 'url')");
+  }
+  std::unique_ptr<RedisConnection> connection(new RedisConnection(target, std::move(socket).value()));
   RETURN_IF_ERROR(connection->LogIn());
   RETURN_IF_ERROR(connection->CheckServer());
   return connection;

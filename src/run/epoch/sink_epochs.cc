@@ -43,9 +43,10 @@ Status CommitOne(PendingCommit::Target& target, const PendingCommit& commit) {
       commit.kept ? fmt::format("epoch {}-{}", commit.epoch.generation, commit.epoch.number) : "the rows";
   const std::string reason = why.ok() ? std::string("no reason given") : why.message();
   if (result.outcome == CommitOutcome::kUnknown) {
-    return Framed(
+    Status unknown = Framed(
         Status::External(fmt::format("no answer to the commit of {}: {}", epoch, reason), Retry::kBackoff),
         why);
+    return why.ok() || why.hint().empty() ? unknown : std::move(unknown).Hint(why.hint());
   }
   if (result.outcome == CommitOutcome::kRefused) {
     std::string message = fmt::format("the target refuses {}: {}", epoch, reason);

@@ -63,7 +63,15 @@ Status ScriptRunner::Run(const sql::SelectQuery& query) {
 }
 
 Status ScriptRunner::Run(const sql::InsertQuery& query) {
-  ASSIGN_OR_RETURN(const JobProgress progress, engine().Insert(query.plan, ends_.should_stop, &started_));
+  std::string told;
+  const auto tell = [&](const Status& trouble) {
+    if (trouble.ok() && !told.empty()) console_->Note("it goes on");
+    if (!trouble.ok() && trouble.message() != told)
+      console_->Note("it waits and tries again: " + trouble.ToString());
+    told = trouble.ok() ? "" : trouble.message();
+  };
+  ASSIGN_OR_RETURN(const JobProgress progress,
+                   engine().Insert(query.plan, {ends_.should_stop, tell}, &started_));
   for (const OperatorProgress& node : progress.operators) {
     if (node.label != "Sink" || node.rows_in.empty()) continue;
     if (console_->json) {
