@@ -83,14 +83,15 @@ class Observe(CliCase):
         self.feed("a.ndjson", 0, 100)
         self.feed("b.ndjson", 50, 100)
         self.wait_for(lambda: len(self.written()) == 150 if (self.folder / "out").exists() else False, "the rows")
+        # Every task tells its counts for itself, within 200 ms.
         self.wait_for(lambda: self.metric("caudal_rows_fate_total", 'fate="published"') == 150, "the counter")
+        self.wait_for(lambda: self.metric("caudal_rows_out_total", 'kind="Scan"') == 200, "the scan's counter")
         self.assertEqual(self.page("/livez"), (200, "ok\n"))
         self.assertEqual(self.page("/readyz"), (200, "ok\n"))
         self.assertEqual(self.page("/nothing")[0], 404)
         status = json.loads(self.page("/status")[1])
         self.assertEqual(status["queries"][0]["query"], QUERY)
         # What an operator of the run has to see: docs/operations.md.
-        self.assertEqual(self.metric("caudal_rows_out_total", 'kind="Scan"'), 200)
         written = sum(path.stat().st_size for path in (self.folder / "out").rglob("part-*"))
         self.wait_for(lambda: self.metric("caudal_bytes_written_total", 'kind="Sink"') == written, "the bytes")
         self.assertEqual(self.metric("caudal_bytes_read_total", 'kind="Scan"'), sum(p.stat().st_size for p in (self.folder / "in").iterdir()))
