@@ -177,8 +177,10 @@ TEST_F(RedisSinkTest, AnEpochThatWasCutShortIsFinished) {
       EXPECT_EQ(server_->Ask({"EVAL", counted, "0"}), std::to_string(number) + ": 900 rows ");
     }
   }
-  EXPECT_GE(cut_short, 15);
-  EXPECT_GE(halves, 4) << "some died between the batches";
+  // At eight sends, at one receive at least for all batches after the three before them, before the last
+  // batch.
+  EXPECT_GE(cut_short, 8 + 4 + 1);
+  EXPECT_GE(halves, 2) << "some died between the batches";
 }
 
 TEST_F(RedisSinkTest, ARepeatedAnOlderAndAZombieCommitChangeNothing) {
