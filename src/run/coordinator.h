@@ -1,10 +1,10 @@
 // Coordinator: drives the epochs of one job: barrier, seal and snapshot, prepare, accounting, manifest,
 // commit, and tells the sources.
 //
-// A Runnable that never blocks: what blocks runs as a job of the executor and posts its result back. Tasks
-// talk to it through EpochControl from any thread. At most one epoch is between barrier and manifest, and one
-// between manifest and commit; the two may overlap. A Prepare or state write that failed for a while abandons
-// the epoch: the next one covers everything since the last commit.
+// A Runnable that blocks once, at its end, for its tasks' last steps: all else that blocks runs as a job of
+// the executor and posts its result back. Tasks talk to it through EpochControl from any thread. At most one
+// epoch is between barrier and manifest, and one between manifest and commit; the two may overlap. A Prepare
+// or state write that failed for a while abandons the epoch: the next one covers all since the last commit.
 #pragma once
 
 #include <deque>

@@ -1,8 +1,8 @@
 // EpochRows: what a sink was given in one epoch, folded by key as it comes: one row a key, the last.
 //
 // Without a key every row is kept, in order. One thread; the bytes are the buffer's own. A row costs one
-// probe of a flat table and the copy of its cells, nothing is allocated a row. What is held never moves as
-// more comes, so that no call takes long.
+// probe of a flat table and the copy of its cells, nothing is allocated a row. What is held moves only when
+// the table of slots doubles or most of the bytes are of rows that newer ones replaced.
 #pragma once
 
 #include <cstdint>
