@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 namespace caudal {
 namespace {
 
 constexpr RestartPolicy::Limits kLimits = {5, 200, 30'000};
+
+template <typename T>
+bool IsReady(const std::future<T>& future) {
+  return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
 
 }  // namespace
 
@@ -18,15 +25,22 @@ QueryRunner::QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log)
       policy_(kLimits) {}
 
 Status QueryRunner::Begin() {
-  Status status = Start();
+  Start();
+  Status status = TakeStarted();
   if (status.ok() || status.retry() != Retry::kBackoff || !Job::HasCheckpoint(plan_, options_)) return status;
   status_ = std::move(status);
-  OnEnd();
+  OnEnd(/*ran=*/false);
   return Status();
 }
 
-Status QueryRunner::Start() {
-  ASSIGN_OR_RETURN(job_, Job::Start(plan_, options_));
+void QueryRunner::Start() {
+  starting_ = std::async(std::launch::async, [plan = plan_, options = options_]() mutable {
+    return Job::Start(std::move(plan), options);
+  });
+}
+
+Status QueryRunner::TakeStarted() {
+  ASSIGN_OR_RETURN(job_, starting_.get());
   // From here on it is this run that drains it or meets the end of its input, and reports it.
   const bool first_of_run = std::exchange(options_.refuse_drained, false);
   ended_before_ = first_of_run && job_->ended_before();
@@ -35,21 +49,26 @@ Status QueryRunner::Start() {
     warnings_.push_back(fmt::format("query '{}': {}", name_, warning));
     log_->Write(fmt::format("event=warning query={} text={}", name_, RunLog::Quoted(warning)));
   }
+  if (stopping_) job_->Stop(*stopping_);
   return Status();
 }
 
-void QueryRunner::Tick() {
-  if (ended_) return;
-  if (job_ == nullptr) {
+void QueryRunner::StartAgain() {
+  if (!starting_.valid()) {
     if (stopping_) return End(Status());
-    if (env_->SteadyNanos() < restart_at_nanos_) return;
-    Status status = Start();
-    if (!status.ok()) {
-      status_ = std::move(status);
-      OnEnd();
-    }
+    if (env_->SteadyNanos() >= restart_at_nanos_) Start();
     return;
   }
+  if (!IsReady(starting_)) return;
+  Status status = TakeStarted();
+  if (status.ok()) return;
+  status_ = std::move(status);
+  OnEnd(/*ran=*/false);
+}
+
+void QueryRunner::Tick() {
+  if (ended_ || (closing_.valid() && !IsReady(closing_))) return;
+  if (job_ == nullptr) return StartAgain();
   const bool finished = job_->finished();  // before the progress, so that the last counts are in it
   last_ = job_->progress();
   for (const OperatorProgress& node : last_.operators) {
@@ -66,10 +85,11 @@ void QueryRunner::Tick() {
   if (!finished) return;
   status_ = job_->status();
   const bool again = job_->schema_changed();
-  job_.reset();
+  // It may have to wait for a call to the outside that it can no longer use.
+  closing_ = std::async(std::launch::async, [job = std::move(job_)]() mutable { job.reset(); });
   logged_commits_ = 0;
   if (status_.ok() && !again) return End(Status());
-  OnEnd();
+  OnEnd(/*ran=*/true);
 }
 
 // With what the manifest holds: what is open in state, and how rows ended that were not wanted.
@@ -111,14 +131,14 @@ void QueryRunner::Warn(const std::string& warning) {
   log_->Write(fmt::format("event=warning query={} text={}", name_, RunLog::Quoted(warning)));
 }
 
-// What an error means for the query.
-void QueryRunner::OnEnd() {
+// What an error means for the query. One that did not run has lost nothing by not getting going again.
+void QueryRunner::OnEnd(bool ran) {
   const std::optional<int64_t> pause = policy_.AfterEnd(status_);
   if (!status_.ok()) {
     log_->Write(fmt::format("event=failed query={} domain={} attempt={} error={}", name_,
                             DomainName(status_.domain()), policy_.failures(),
                             RunLog::Quoted(status_.ToString())));
-    if (!pause || stopping_) return End(status_);
+    if (!pause || (stopping_ && ran)) return End(status_);
   }
   if (!status_.ok()) SetTrouble(status_);
   restart_at_nanos_ = env_->SteadyNanos() + *pause * 1'000'000;
@@ -131,7 +151,7 @@ void QueryRunner::End(Status status) {
 }
 
 void QueryRunner::Stop(Job::StopKind kind) {
-  stopping_ = true;
+  stopping_ = kind;
   if (job_ != nullptr) job_->Stop(kind);
 }
 

@@ -1,10 +1,14 @@
 // QueryRunner: one query of a run: starts its job, restarts it by the error's domain and retry, stops it.
 //
 // Errors of the user or the data stop this query and leave the others alone; the outside world is waited for;
-// caudal's own faults are tried a few times. Called by the run's one thread.
+// caudal's own faults are tried a few times. Called by the run's one thread, which must go round for the
+// other queries: only Begin and the destructor block; a later start, and the end of a job, have a thread of
+// their own.
 #pragma once
 
+#include <future>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,12 +49,15 @@ class QueryRunner {
   std::vector<std::string> TakeWarnings() { return std::exchange(warnings_, {}); }
 
  private:
-  Status Start();
+  void Start();
+  // What the start that was asked for came to; waits for it.
+  Status TakeStarted();
+  void StartAgain();
   void LogCommit();
   // Logs what begins or has ended.
   void SetTrouble(Status trouble);
   void Warn(const std::string& warning);
-  void OnEnd();
+  void OnEnd(bool ran);
   void End(Status status);
 
   Plan plan_;
@@ -59,6 +66,8 @@ class QueryRunner {
   Env* env_;
   RunLog* log_;
   std::unique_ptr<Job> job_;
+  std::future<Result<std::unique_ptr<Job>>> starting_;
+  std::future<void> closing_;  // the job before
   JobProgress last_;
   Status status_;
   Status trouble_;
@@ -66,7 +75,7 @@ class QueryRunner {
   int64_t trouble_since_nanos_ = 0;
   bool ended_ = false;
   bool ended_before_ = false;
-  bool stopping_ = false;
+  std::optional<Job::StopKind> stopping_;
   RestartPolicy policy_;
   std::set<std::string> logged_warnings_;  // of sources, while running
   int64_t logged_commits_ = 0;
