@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/fault_point.h"
 
@@ -28,8 +29,7 @@ bool IsPassing(const Status& status) {
 
 // (ms from arrival to commit, rows), at most kFreshnessSteps of them: where there are more, the times are
 // rounded up together.
-std::vector<std::pair<int64_t, int64_t>> FreshnessOf(const std::vector<std::pair<int64_t, int64_t>>& arrivals,
-                                                     int64_t committed_millis) {
+std::vector<std::pair<int64_t, int64_t>> FreshnessOf(const Arrivals& arrivals, int64_t committed_millis) {
   std::map<int64_t, int64_t> rows_at;
   for (const auto& [arrival, rows] : arrivals) {
     rows_at[std::max<int64_t>(0, committed_millis - arrival)] += rows;
@@ -198,7 +198,10 @@ CheckpointProgress Coordinator::progress() const {
 
 Runnable::Outcome Coordinator::Run() {
   TakeInbox();
-  if (finished_) return Outcome::kIdle;
+  if (finished_) {
+    TellEnd();
+    return Outcome::kIdle;
+  }
   const int64_t now = parts_.env->SteadyNanos();
   MaybeWriteState();
   MaybeMakeManifest(now);
@@ -208,7 +211,7 @@ Runnable::Outcome Coordinator::Run() {
   if (!memory.ok()) Fail(std::move(memory));
   MaybeBegin(now);
   MaybeGiveUp(now);
-  if (!finished_) Arm(now);
+  finished_ ? TellEnd() : Arm(now);
   return Outcome::kIdle;
 }
 
@@ -483,7 +486,7 @@ Status Coordinator::CommitLanding() {
 
 void Coordinator::OnCommitted() {
   const int64_t now = parts_.env->SteadyNanos();
-  const Landing landing = std::move(*landing_);
+  const EpochLanding landing = std::move(*landing_);
   landing_.reset();
   failing_ = Status();
   earliest_epoch_nanos_ = std::max(earliest_epoch_nanos_, now + options_.min_pause_millis * kNanosPerMilli);
@@ -564,13 +567,21 @@ void Coordinator::Fail(Status status) {
 void Coordinator::Finish(Status status) {
   if (finished_) return;
   finished_ = true;
+  end_ = std::move(status);
   const std::vector<std::unique_ptr<Task>>& tasks = parts_.graph->tasks();
+  stepping_ = tasks.size();
   for (const std::unique_ptr<Task>& task : tasks) task->Cancel();
   for (const std::unique_ptr<Task>& task : tasks) {
-    parts_.executor->Detach(task.get());  // waits for a step at most
-    task->Publish();                      // where it stopped: nobody asks before the job has finished
+    parts_.executor->Retire(task.get(), [this, task = task.get()] {
+      task->Publish();  // where it stopped: nobody asks before the job has finished
+      if (--stepping_ == 0) parts_.executor->Wake(this);
+    });
   }
-  parts_.finished(std::move(status), schema_changed_);
+}
+
+void Coordinator::TellEnd() {
+  if (stepping_ > 0 || std::exchange(told_, true)) return;
+  parts_.finished(std::move(end_), schema_changed_);
 }
 
 }  // namespace caudal

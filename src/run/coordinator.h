@@ -1,12 +1,13 @@
 // Coordinator: drives the epochs of one job: barrier, seal and snapshot, prepare, accounting, manifest,
 // commit, and tells the sources.
 //
-// A Runnable that blocks once, at its end, for its tasks' last steps: all else that blocks runs as a job of
-// the executor and posts its result back. Tasks talk to it through EpochControl from any thread. At most one
-// epoch is between barrier and manifest, and one between manifest and commit; the two may overlap. A Prepare
-// or state write that failed for a while abandons the epoch: the next one covers all since the last commit.
+// A Runnable that never blocks: what does runs as a job of the executor and posts its result back. Tasks talk
+// to it through EpochControl from any thread. At most one epoch is between barrier and manifest, and one
+// between manifest and commit; the two may overlap. A Prepare or state write that failed for a while abandons
+// the epoch: the next one covers all since the last commit.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -15,11 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "run/epoch/accounting.h"
 #include "run/epoch/epoch_control.h"
 #include "run/epoch/epoch_options.h"
+#include "run/epoch/epoch_stages.h"
 #include "run/epoch/memory_watch.h"
-#include "run/epoch/sink_epochs.h"
 #include "run/epoch/split_discovery.h"
 #include "run/epoch/state_segments.h"
 #include "run/job_progress.h"
@@ -65,35 +65,15 @@ class Coordinator : public Runnable, public EpochControl {
   const Manifest* base() const { return parts_.base ? &*parts_.base : nullptr; }
 
  private:
-  struct Flight {  // an epoch between barrier and manifest
-    Barrier barrier;
-    std::unique_ptr<EpochTotals> totals;
-    std::vector<NodeState> nodes;
-    int acks_missing = 0;
-    bool state_submitted = false, state_written = false;
-    bool manifest_submitted = false;
-    Status failure;
-    int64_t began_nanos = 0;
-    std::vector<std::pair<int64_t, int64_t>> arrivals;
-  };
-  struct Landing {  // an epoch between manifest and commit
-    PendingCommit commit;
-    std::vector<NodeState> nodes;
-    std::vector<std::pair<int64_t, int64_t>> arrivals;
-    int64_t retry_at = 0;
-    int64_t backoff_nanos = 0;
-    bool running = false;
-    bool last = false;
-    int64_t began_nanos = 0;
-  };
-
   void Post(std::function<void()> result);
   // `job` on an I/O thread; what it returns runs here.
   void Submit(std::function<std::function<void()>()> job);
   void TakeInbox();
   void TakeAck(NodeAck ack);
   void Fail(Status status);
+  // No task takes another step; TellEnd when the last one has taken its last.
   void Finish(Status status);
+  void TellEnd();
 
   void MaybeBegin(int64_t now);
   void Begin(bool stop, int64_t now);
@@ -120,20 +100,22 @@ class Coordinator : public Runnable, public EpochControl {
   std::vector<NodeRole> roles_;
   std::vector<std::string> ids_;
   std::vector<StateTable::SnapshotKind> kinds_;
-  int64_t number_;  // of the last epoch begun
-  Epoch previous_;  // the last manifest
-  std::optional<Flight> flight_;
-  std::optional<Landing> landing_;
-  std::vector<std::pair<int64_t, int64_t>> abandoned_arrivals_;
+  int64_t number_;                       // of the last epoch begun
+  Epoch previous_;                       // the last manifest
+  std::optional<EpochFlight> flight_;    // between barrier and manifest
+  std::optional<EpochLanding> landing_;  // between manifest and commit
+  Arrivals abandoned_arrivals_;
   int64_t sealed_bytes_ = 0;  // charged for rows that no manifest holds yet
   int64_t next_epoch_nanos_ = 0, earliest_epoch_nanos_ = 0;
   int64_t abandon_backoff_nanos_ = 0;
   int sources_running_ = 0;
-  bool schema_changed_ = false, finished_ = false;
-  bool stop_due_ = false;           // the next epoch is the last
-  bool drained_ = false;            // the input ends because it was told to
-  Status failing_;                  // why the last attempt at an epoch did not commit it
-  int64_t give_up_at_ = INT64_MAX;  // asked to stop: until when it is tried again
+  bool schema_changed_ = false, finished_ = false, told_ = false;
+  Status end_;                        // once finished_
+  std::atomic<size_t> stepping_ = 0;  // once finished_: tasks that may still be in a step
+  bool stop_due_ = false;             // the next epoch is the last
+  bool drained_ = false;              // the input ends because it was told to
+  Status failing_;                    // why the last attempt at an epoch did not commit it
+  int64_t give_up_at_ = INT64_MAX;    // asked to stop: until when it is tried again
   int64_t armed_at_ = INT64_MAX;
   std::vector<int64_t> discover_at_;
   bool discovering_ = false;

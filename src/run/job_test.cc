@@ -8,7 +8,6 @@
 #include "connect/feed/feed_connector.h"
 #include "expr/scalar_function.h"
 #include "fs/memory_file_system.h"
-#include "run/schedule/pool_executor.h"
 #include "run/schedule/seeded_executor.h"
 #include "run/testing/clicks_plan.h"
 
@@ -471,41 +470,6 @@ TEST_F(JobTest, AnEphemeralJobCommitsOnceAtTheEnd) {
   EXPECT_TRUE((*job)->finished());
   EXPECT_EQ(Keys(), (std::vector<int64_t>{1, 2}));
   EXPECT_TRUE(files_.Paths().empty());
-}
-
-TEST_F(JobTest, ThreadsRunItToTheSameEnd) {
-  for (int round = 0; round < 3; ++round) {
-    FeedRegistry feeds;
-    CollectRegistry collected;
-    FeedConnector feed(&feeds);
-    CollectConnector collect(&collected);
-    const Connector* list[] = {&feed, &collect};
-    MemoryFileSystem files(Env::Real());
-    PoolExecutor pool(Env::Real(), 3, 2);
-    Plan plan = ClicksPlan(2);
-    plan.settings["execution.checkpointing.interval"] = "5 ms";
-    JobOptions options;
-    options.env = Env::Real();
-    options.files = &files;
-    options.executor = &pool;
-    options.connectors = list;
-    options.state_root = "state";
-    auto job = Job::Start(plan, options);
-    ASSERT_TRUE(job.ok()) << job.status().ToString();
-    constexpr int64_t kRows = 20'000;
-    for (int64_t i = 0; i < kRows; ++i) {
-      FeedRow row;
-      row.values = {Value(i / 2), Value(i * 1000)};
-      feeds.Get("clicks")->Push(0, row);
-      if (i % 4000 == 0) (*job)->progress();
-    }
-    feeds.EndAll();
-    (*job)->Poll();
-    const Status status = (*job)->Wait();
-    ASSERT_TRUE(status.ok()) << status.ToString();
-    EXPECT_EQ(collected.Get("out")->committed_count(), static_cast<size_t>(kRows / 2));
-    EXPECT_GE((*job)->progress().checkpoints.committed, 1);
-  }
 }
 
 }  // namespace

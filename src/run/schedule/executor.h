@@ -37,7 +37,11 @@ class Executor {
   virtual void Wake(Runnable* runnable) = 0;
   // The same at a time of Env::SteadyNanos; may wake early or twice.
   virtual void WakeAt(Runnable* runnable, int64_t steady_nanos) = 0;
-  // After it returns nothing of `runnable` runs or will. Not from within its own Run.
+  // It is not run again; calls `parked` once it is not running either, from here or from the thread that ran
+  // it. Waits for nothing, so a Runnable may call it for another.
+  virtual void Retire(Runnable* runnable, std::function<void()> parked) = 0;
+  // After it returns nothing of `runnable` runs or will, nor what it was retired with. Waits for a Run that
+  // is under way: not for Runnables to call.
   virtual void Detach(Runnable* runnable) = 0;
 
   // A job that may block. `owner` names it for CancelJobs.

@@ -72,15 +72,35 @@ void PoolExecutor::WakeAt(Runnable* runnable, int64_t steady_nanos) {
   if (first) ready_changed_.notify_one();  // someone sleeps for too long
 }
 
+void PoolExecutor::Forget(Runnable* runnable) {
+  std::erase(ready_, runnable);
+  std::erase_if(timers_, [&](const auto& timer) { return timer.second == runnable; });
+  runnable->state_ = Runnable::kQueued;  // a later Wake does nothing
+}
+
+bool PoolExecutor::IsRunning(Runnable* runnable) const {
+  return std::find(running_.begin(), running_.end(), runnable) != running_.end();
+}
+
+void PoolExecutor::Retire(Runnable* runnable, std::function<void()> parked) {
+  {
+    std::lock_guard lock(mutex_);
+    if (IsRunning(runnable)) {
+      retiring_[runnable] = std::move(parked);
+      return;
+    }
+    Forget(runnable);
+  }
+  parked();
+}
+
 void PoolExecutor::Detach(Runnable* runnable) {
   std::unique_lock lock(mutex_);
-  for (;;) {
-    std::erase(ready_, runnable);
-    std::erase_if(timers_, [&](const auto& timer) { return timer.second == runnable; });
-    if (std::find(running_.begin(), running_.end(), runnable) == running_.end()) break;
-    parked_.wait(lock);
+  if (IsRunning(runnable)) {
+    retiring_.try_emplace(runnable, nullptr);
+    parked_.wait(lock, [&] { return !IsRunning(runnable); });
   }
-  runnable->state_ = Runnable::kQueued;  // a later Wake does nothing
+  Forget(runnable);
 }
 
 int64_t PoolExecutor::FireTimers() {
@@ -113,13 +133,21 @@ void PoolExecutor::TaskLoop() {
     lock.unlock();
     RunOne(runnable);
     lock.lock();
-    running_.erase(std::find(running_.begin(), running_.end(), runnable));
-    // Parked under the lock, so that Detach sees either a running or a parked object.
-    int running = Runnable::kRunning;
-    if (!runnable->state_.compare_exchange_strong(running, Runnable::kParked)) {
+    // Whether it runs, is retired or parked changes under the lock, so that Retire and Detach see one of
+    // them.
+    if (const auto retiring = retiring_.find(runnable); retiring != retiring_.end()) {
+      const std::function<void()> parked = std::move(retiring->second);
+      retiring_.erase(retiring);
+      Forget(runnable);
+      lock.unlock();
+      if (parked) parked();
+      lock.lock();
+    } else if (int running = Runnable::kRunning;
+               !runnable->state_.compare_exchange_strong(running, Runnable::kParked)) {
       runnable->state_ = Runnable::kQueued;
       ready_.push_back(runnable);
     }
+    running_.erase(std::find(running_.begin(), running_.end(), runnable));
     parked_.notify_all();
   }
 }

@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -24,6 +25,7 @@ class PoolExecutor : public Executor {
 
   void Wake(Runnable* runnable) override;
   void WakeAt(Runnable* runnable, int64_t steady_nanos) override;
+  void Retire(Runnable* runnable, std::function<void()> parked) override;
   void Detach(Runnable* runnable) override;
   void Submit(const void* owner, std::function<void()> job) override;
   void CancelJobs(const void* owner) override;
@@ -36,8 +38,11 @@ class PoolExecutor : public Executor {
   void TaskLoop();
   void JobLoop();
   void RunOne(Runnable* runnable);
-  void WakeLocked(Runnable* runnable);  // REQUIRES: mutex_ is held
-  // Moves due timers to the ready list; nanoseconds until the next one, -1 = none. REQUIRES: mutex_ is held.
+  // These three: REQUIRES: mutex_ is held.
+  void WakeLocked(Runnable* runnable);
+  void Forget(Runnable* runnable);
+  bool IsRunning(Runnable* runnable) const;
+  // Moves due timers to the ready list; nanoseconds until the next one, -1 = none. REQUIRES: as above.
   int64_t FireTimers();
 
   Env* env_;
@@ -47,6 +52,7 @@ class PoolExecutor : public Executor {
   std::deque<Runnable*> ready_;
   std::multimap<int64_t, Runnable*> timers_;
   std::vector<Runnable*> running_;
+  std::map<Runnable*, std::function<void()>> retiring_;  // of those running
   bool stop_ = false;
 
   std::mutex job_mutex_;

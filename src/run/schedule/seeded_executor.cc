@@ -24,6 +24,11 @@ void SeededExecutor::Detach(Runnable* runnable) {
   runnable->state_ = Runnable::kQueued;  // a later Wake does nothing
 }
 
+void SeededExecutor::Retire(Runnable* runnable, std::function<void()> parked) {
+  Detach(runnable);  // there is one thread: nothing else runs
+  parked();
+}
+
 void SeededExecutor::Submit(const void* owner, std::function<void()> job) {
   jobs_.push_back({owner, std::move(job)});
 }

@@ -19,6 +19,7 @@ class SeededExecutor : public Executor {
 
   void Wake(Runnable* runnable) override;
   void WakeAt(Runnable* runnable, int64_t steady_nanos) override;
+  void Retire(Runnable* runnable, std::function<void()> parked) override;
   void Detach(Runnable* runnable) override;
   void Submit(const void* owner, std::function<void()> job) override;
   void CancelJobs(const void* owner) override;

@@ -1,0 +1,70 @@
+#include "run/schedule/pool_executor.h"
+
+#include <gtest/gtest.h>
+
+namespace caudal {
+namespace {
+
+void Set(std::atomic<bool>* flag) {
+  *flag = true;
+  flag->notify_all();
+}
+
+// Runs when it is let, and asks to be run again.
+class Held : public Runnable {
+ public:
+  Outcome Run() override {
+    ++runs;
+    Set(&entered);
+    let.wait(false);
+    return Outcome::kAgain;
+  }
+  std::atomic<int> runs = 0;
+  std::atomic<bool> entered = false;
+  std::atomic<bool> let = false;
+};
+
+class PoolExecutorTest : public ::testing::Test {
+ protected:
+  PoolExecutor pool_{Env::Real(), 2, 1};
+  Held held_;
+};
+
+TEST_F(PoolExecutorTest, RetiringWaitsForNothingAndTellsWhenTheRunIsOver) {
+  std::atomic<bool> parked = false;
+  pool_.Wake(&held_);
+  held_.entered.wait(false);
+  pool_.Retire(&held_, [&] { Set(&parked); });
+  EXPECT_FALSE(parked);
+  Set(&held_.let);
+  parked.wait(false);
+  pool_.Wake(&held_);
+  pool_.Detach(&held_);
+  EXPECT_EQ(held_.runs, 1);
+}
+
+TEST_F(PoolExecutorTest, WhatDoesNotRunIsRetiredAtOnce) {
+  bool parked = false;
+  pool_.Retire(&held_, [&] { parked = true; });
+  EXPECT_TRUE(parked);
+  pool_.Wake(&held_);
+  pool_.WakeAt(&held_, 0);
+  pool_.Detach(&held_);
+  EXPECT_EQ(held_.runs, 0);
+}
+
+TEST_F(PoolExecutorTest, DetachingWaitsForWhatRetiringCalls) {
+  std::atomic<bool> parked = false;
+  pool_.Wake(&held_);
+  held_.entered.wait(false);
+  pool_.Retire(&held_, [&] {
+    std::this_thread::yield();
+    Set(&parked);
+  });
+  Set(&held_.let);
+  pool_.Detach(&held_);
+  EXPECT_TRUE(parked);
+}
+
+}  // namespace
+}  // namespace caudal
