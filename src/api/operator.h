@@ -3,7 +3,7 @@
 // No lock, no timer, no barrier, no checkpoint code: all it remembers is in StateTables, which the runtime
 // snapshots and restores between calls. A call that finds `out` full, or has run for about 10 ms, stops with
 // kMore and gets Resume before any other message. Rows may be held back until OnFlush, which comes before
-// each Watermark and Barrier and at the mini-batch latency; after it all memory is in the tables.
+// each Watermark and Barrier; after that of a Barrier all memory is in the tables.
 #pragma once
 
 #include <memory>
@@ -44,6 +44,9 @@ enum class Progress {
   kMore,  // call Resume before anything else
 };
 
+// The message that OnFlush comes before.
+enum class FlushBefore : uint8_t { kWatermark, kBarrier };
+
 struct OperatorContext {
   Env* env = nullptr;
   MemoryBudget* budget = nullptr;
@@ -69,7 +72,7 @@ class Operator {
   virtual Result<Progress> OnWatermark(const Watermark& watermark, Output& out) { return Progress::kDone; }
   // Goes on with the call that returned kMore.
   virtual Result<Progress> Resume(Output& out) { return Progress::kDone; }
-  virtual Result<Progress> OnFlush(Output& out) { return Progress::kDone; }
+  virtual Result<Progress> OnFlush(FlushBefore next, Output& out) { return Progress::kDone; }
 
   // The tables, in a fixed order; they live as long as the operator.
   virtual std::vector<StateTable*> state() { return {}; }

@@ -82,6 +82,8 @@ struct AggregateNode {
   int64_t early_fire_delay = 0;  // ms of processing time between early results; 0 = none
   bool retracting = false;       // the input takes rows away
   bool update_before = true;     // the reader wants -U
+  // Of the windows of a key that close between two checkpoints only the newest is wanted.
+  bool newest_window = false;
 };
 
 struct SortKey {

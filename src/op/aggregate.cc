@@ -57,7 +57,7 @@ Result<Progress> Aggregate::OnChunk(int port, const Chunk& chunk, Output& out) {
   }
   *absorbed_ += rows.count;
   charge_.Set(groups_.bytes());
-  if (defer_ && pending_.size() >= static_cast<size_t>(kBlock)) return OnFlush(out);
+  if (defer_ && pending_.size() >= static_cast<size_t>(kBlock)) return OnFlush(FlushBefore::kWatermark, out);
   return Progress::kDone;
 }
 
@@ -242,7 +242,7 @@ Progress Aggregate::EmitAll(Output& out) {
   return Progress::kDone;
 }
 
-Result<Progress> Aggregate::OnFlush(Output& out) {
+Result<Progress> Aggregate::OnFlush(FlushBefore next, Output& out) {
   pending_work_ = Pending::kFlush;
   return Resume(out);
 }

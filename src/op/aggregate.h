@@ -34,7 +34,7 @@ class Aggregate : public Operator {
   Status OnRestore(const Watermark& watermark) override;
   Result<Progress> OnChunk(int port, const Chunk& chunk, Output& out) override;
   Result<Progress> OnWatermark(const Watermark& watermark, Output& out) override;
-  Result<Progress> OnFlush(Output& out) override;
+  Result<Progress> OnFlush(FlushBefore next, Output& out) override;
   Result<Progress> Resume(Output& out) override;
   std::vector<StateTable*> state() override { return {&groups_}; }
   bool passes_rows() const override { return false; }

@@ -13,6 +13,9 @@ namespace {
 constexpr int64_t kStepNanos = 10'000'000;
 constexpr int64_t kDropsAStep = 20'000;
 constexpr size_t kFiresALook = 32;  // keys between two looks at the clock
+// With newest_window a window's size holds so many firings: the more, the fewer panes are kept beside those
+// of one window; the fewer, the less is computed that nobody sees.
+constexpr int64_t kFiringsASize = 4;
 
 }  // namespace
 
@@ -37,7 +40,7 @@ Status WindowedAggregate::Open(const OperatorContext& context) {
   panes_ = std::make_unique<Panes>("panes", types, windows_->Words(), accumulators_.get());
   emitter_ = std::make_unique<WindowEmitter>(node_, key_types_, output_, accumulators_.get(), windows_.get());
   if (node_.early_fire_delay > 0) panes_->RememberTouched();
-  fired_end_ = windows_->LastClosedEnd(Watermark::kNone);
+  fired_end_ = closed_end_ = windows_->LastClosedEnd(Watermark::kNone);
   env_ = context.env;
   charge_.set_budget(context.budget);
   absorbed_ = context.fates->Get(Fate::kAbsorbed, "Aggregate");
@@ -53,7 +56,7 @@ std::vector<StateTable*> WindowedAggregate::state() {
 Status WindowedAggregate::OnRestore(const Watermark& watermark) {
   watermark_ = watermark;
   target_ = watermark;
-  fired_end_ = windows_->LastClosedEnd(watermark.event);
+  fired_end_ = closed_end_ = windows_->LastClosedEnd(watermark.event);
   constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
   panes_->DropBefore(windows_->FirstNeededSlice(fired_end_), kNoLimit);
   if (emitter_->emitted() != nullptr) emitter_->emitted()->DropBefore(fired_end_ + 1, kNoLimit);
@@ -110,9 +113,12 @@ void WindowedAggregate::Assign(const Chunk& chunk, Output& out) {
       ++*absorbed_;  // between two windows
     } else if (clock[row] >= at && !FirstOpenWindow(slice, clock[row], &from_end)) {
       late.push_back(row);
-    } else if (last_end <= fired_end_) {
+    } else if (last_end <= closed_end_) {
       closed.push_back(row);  // in time by its own split, which the others did not wait for
     } else {
+      if (fired_end_ < closed_end_ && first_end <= closed_end_) {
+        from_end = std::max(from_end, windows_->NextEnd(closed_end_));
+      }
       accepted_.push_back(row);
       slices_.push_back(slice);
       from_ends_.push_back(from_end);
@@ -151,11 +157,30 @@ bool WindowedAggregate::NextWindow(int64_t* end) const {
   return false;
 }
 
+bool WindowedAggregate::FiringCanWait() const {
+  const int64_t apart = windows_->slices_per_window() / kFiringsASize;
+  return node_.newest_window && target_.event != Watermark::kEnd && closed_end_ < fired_end_ + apart;
+}
+
+int64_t WindowedAggregate::NewestEnd(const KeyEntry& entry) const {
+  const std::span<const Panes::Pane> panes = panes_->panes(entry);
+  for (size_t i = panes.size(); i-- > 0;) {
+    const Panes::Pane& pane = panes[i];
+    const int64_t end = std::min(firing_end_, windows_->LastEnd(pane.slice));
+    if (end <= fired_end_) break;  // so are those of the panes before it
+    if (windows_->FirstEnd(pane.slice) <= end && pane.from_end() <= end) return end;
+  }
+  return fired_end_;
+}
+
 void WindowedAggregate::StartFiring(int64_t end) {
   firing_end_ = end;
   firing_.clear();
   firing_at_ = 0;
   cursor_ = {};
+  walked_ = false;
+  firing_walks_ = node_.newest_window;  // whose windows are not the same for all keys
+  if (firing_walks_) return;
   // Either look at every key, or collect the keys of the window's slices, whichever are fewer.
   int64_t listed = 0;
   int64_t slice;
@@ -164,7 +189,6 @@ void WindowedAggregate::StartFiring(int64_t end) {
     listed += static_cast<int64_t>(panes_->slice_panes(slice).size());
   }
   firing_walks_ = listed >= panes_->key_count();
-  walked_ = false;
   if (firing_walks_) return;
   for (int64_t from = windows_->FirstSlice(end); panes_->NextSlice(from, &slice) && slice < end;
        from = slice + 1) {
@@ -196,7 +220,9 @@ bool WindowedAggregate::FireSome(int64_t deadline, Output& out) {
     if (firing_at_ + 3 * kAhead < end) __builtin_prefetch(firing_[firing_at_ + 3 * kAhead]);
     if (firing_at_ + 2 * kAhead < end) Panes::Prefetch(*firing_[firing_at_ + 2 * kAhead]);
     if (firing_at_ + kAhead < end) WindowEmitter::Prefetch(*firing_[firing_at_ + kAhead]);
-    emitter_->Add(*panes_, firing_[firing_at_], firing_end_);
+    KeyEntry* entry = firing_[firing_at_];
+    const int64_t window = node_.newest_window ? NewestEnd(*entry) : firing_end_;
+    if (window > fired_end_) emitter_->Add(*panes_, entry, window);
   }
   emitter_->FlushClosing(watermark_.event, out);
   return (walked_ || !firing_walks_) && firing_at_ == firing_.size();
@@ -228,17 +254,16 @@ bool WindowedAggregate::EarlyFireDue() const {
 
 Progress WindowedAggregate::Continue(Output& out) {
   const int64_t start = env_->SteadyNanos();
-  const int64_t closed = windows_->LastClosedEnd(target_.event);
   while (phase_ != Phase::kIdle) {
     if (out.full() || env_->SteadyNanos() - start > kStepNanos) return Progress::kMore;
     switch (phase_) {
       case Phase::kNextWindow: {
         int64_t end;
-        if (NextWindow(&end) && end <= closed) {
-          StartFiring(end);
+        if (NextWindow(&end) && end <= closed_end_) {
+          StartFiring(node_.newest_window ? closed_end_ : end);
           phase_ = Phase::kFire;
         } else {
-          fired_end_ = std::max(fired_end_, closed);
+          fired_end_ = closed_end_;
           phase_ = Phase::kIdle;
           if (EarlyFireDue()) {
             early_ = panes_->TakeTouched();
@@ -279,6 +304,17 @@ Progress WindowedAggregate::Continue(Output& out) {
 
 Result<Progress> WindowedAggregate::OnWatermark(const Watermark& watermark, Output& out) {
   target_ = watermark;
+  closed_end_ = std::max(closed_end_, windows_->LastClosedEnd(watermark.event));
+  if (FiringCanWait()) {
+    watermark_ = watermark;
+  } else {
+    phase_ = Phase::kNextWindow;
+  }
+  return Continue(out);
+}
+
+Result<Progress> WindowedAggregate::OnFlush(FlushBefore next, Output& out) {
+  if (next != FlushBefore::kBarrier || fired_end_ == closed_end_) return Progress::kDone;
   phase_ = Phase::kNextWindow;
   return Continue(out);
 }

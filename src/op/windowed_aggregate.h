@@ -6,6 +6,10 @@
 // whether or not those have been fired here: which windows it is in depends on its own clock alone. With an
 // early-fire delay, windows that changed are also emitted, as updates, whenever processing time passes a
 // multiple of the delay. Firing is done in steps, between which the runtime may do other things.
+//
+// With `newest_window` the reader keeps the newest window of each key alone. Windows then close as they do
+// else, but are fired a quarter of their size apart, and before each barrier: for each key the newest closed
+// one that has rows. What is skipped would have been replaced before anybody saw it.
 #pragma once
 
 #include <memory>
@@ -34,6 +38,7 @@ class WindowedAggregate : public Operator {
   Status OnRestore(const Watermark& watermark) override;
   Result<Progress> OnChunk(int port, const Chunk& chunk, Output& out) override;
   Result<Progress> OnWatermark(const Watermark& watermark, Output& out) override;
+  Result<Progress> OnFlush(FlushBefore next, Output& out) override;
   Result<Progress> Resume(Output& out) override;
   std::vector<StateTable*> state() override;
   bool passes_rows() const override { return false; }
@@ -46,6 +51,10 @@ class WindowedAggregate : public Operator {
   // The windows of the row that its clock has closed end with `*from_end`; false if those are all.
   bool FirstOpenWindow(int64_t slice, int64_t clock, int64_t* from_end);
   bool NextWindow(int64_t* end) const;
+  // With newest_window: whether closed windows may wait for newer ones.
+  bool FiringCanWait() const;
+  // The newest window of the key up to firing_end_ that has rows; fired_end_ or less: none since.
+  int64_t NewestEnd(const KeyEntry& entry) const;
   void StartFiring(int64_t end);
   // Fires up to a chunk of keys, fewer at a time past `deadline`; true when the window is done.
   bool FireSome(int64_t deadline, Output& out);
@@ -69,7 +78,8 @@ class WindowedAggregate : public Operator {
 
   Watermark watermark_;  // the last one whose work is done: what made rows carry
   Watermark target_;     // the one being handled
-  int64_t fired_end_;    // every window up to it has been fired or had no rows
+  int64_t closed_end_;   // every window up to it is closed: takes no rows
+  int64_t fired_end_;    // every window up to it has been fired or had no rows; behind closed_end_ at most
   Phase phase_ = Phase::kIdle;
   int64_t firing_end_ = 0;
   std::vector<KeyEntry*> firing_;  // the window's keys, if they were listed …

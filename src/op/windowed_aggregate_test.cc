@@ -27,6 +27,7 @@ struct Query {
   std::string zone = "UTC";
   bool local = false;
   bool out_clock = false;
+  bool newest = false;
 };
 
 std::unique_ptr<OperatorHarness> Make(const Query& query) {
@@ -43,6 +44,7 @@ std::unique_ptr<OperatorHarness> Make(const Query& query) {
   node.early_fire_delay = query.early;
   node.retracting = query.retracting;
   node.update_before = query.update_before;
+  node.newest_window = query.newest;
   auto [calls, aggregators] = PlainAggregators({{"count"}, {"sum", 1}});
   node.calls = calls;
   EvaluatorOptions options;
@@ -324,6 +326,94 @@ TEST(WindowedAggregate, RandomRunsAgreeWithAModel) {
     }
     ASSERT_EQ(emitted, expected) << "seed " << seed;
     EXPECT_EQ(op->StateRows(), 0);
+  }
+}
+
+TEST(WindowedAggregate, NewestWindowSkipsThoseThatCloseMeanwhile) {
+  Query query = {8 * kMinute, kMinute};
+  query.newest = true;
+  auto op = Make(query);
+  op->Rows("a | 1 | 00:00:10 | 0\nb | 2 | 00:05:10 | 0\nc | 4 | 00:09:10 | 0");
+  EXPECT_EQ(op->OnWatermark(1 * kMinute), "+I | a | 1 | 1 | -420000 | 00:01:00.000\n");  // never fired before
+  EXPECT_EQ(op->OnWatermark(2 * kMinute), "");
+  EXPECT_EQ(op->Flush(), "+I | a | 1 | 1 | -360000 | 00:02:00.000\n");
+  EXPECT_EQ(op->Flush(), "");
+  EXPECT_EQ(op->OnWatermark(3 * kMinute), "");
+  // A quarter of the size has passed.
+  EXPECT_EQ(op->OnWatermark(4 * kMinute), "+I | a | 1 | 1 | -240000 | 00:04:00.000\n");
+  // The last window of a lies behind those of the others.
+  EXPECT_EQ(op->OnWatermark(10 * kMinute),
+            "+I | c | 1 | 4 | 00:02:00.000 | 00:10:00.000\n"
+            "+I | a | 1 | 1 | 00:00:00.000 | 00:08:00.000\n"
+            "+I | b | 1 | 2 | 00:02:00.000 | 00:10:00.000\n");
+  EXPECT_EQ(op->StateRows(), 2);
+  EXPECT_EQ(op->OnWatermark(Watermark::kEnd),
+            "+I | c | 1 | 4 | 00:09:00.000 | 00:17:00.000\n"
+            "+I | b | 1 | 2 | 00:05:00.000 | 00:13:00.000\n");
+  EXPECT_EQ(op->StateRows(), 0);
+}
+
+// Closed but not fired: the row is as late as it is without newest_window.
+TEST(WindowedAggregate, NewestWindowTakesNoRowsOfClosedOnes) {
+  Query query = {8 * kMinute, kMinute};
+  query.newest = true;
+  auto op = Make(query);
+  op->Rows("a | 1 | 00:00:10 | 0");
+  op->OnWatermark(1 * kMinute);
+  EXPECT_EQ(op->OnWatermark(2 * kMinute), "");
+  op->Rows("a | 2 | 00:01:10 | 0");  // its split was idle
+  EXPECT_EQ(op->Flush(), "+I | a | 1 | 1 | -360000 | 00:02:00.000\n");
+  EXPECT_EQ(op->OnWatermark(4 * kMinute), "+I | a | 2 | 3 | -240000 | 00:04:00.000\n");
+}
+
+// At each barrier a table by key holds what it holds without newest_window.
+TEST(WindowedAggregate, NewestWindowLeavesTheSameTable) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    std::mt19937_64 random(seed);
+    Query query;
+    query.slide = (static_cast<int64_t>(random() % 3) + 1) * kSecond;
+    query.size = query.slide * (static_cast<int64_t>(random() % 20) + 1);
+    if (random() % 3 == 0) query.size = (static_cast<int64_t>(random() % 20) + 3) * kSecond;
+    Query newest = query;
+    newest.newest = true;
+    auto each = Make(query);
+    auto last = Make(newest);
+    std::map<std::string, std::string> each_table, last_table;
+    auto apply = [](const std::string& text, std::map<std::string, std::string>* table) {
+      for (const std::string& line : SplitTrimmed(text, '\n')) {
+        if (line.starts_with("+I")) (*table)[line.substr(0, 7)] = line;
+      }
+    };
+    std::vector<std::vector<std::string>> history;
+    int64_t watermark = 0;
+    for (int step = 0; step < 60; ++step) {
+      std::string rows;
+      for (size_t i = 0; i < random() % 12; ++i) {
+        // The clock of an idle split lies behind the watermark.
+        const int64_t clock = std::max<int64_t>(0, watermark + static_cast<int64_t>(random() % 6000) - 2000);
+        const int64_t time = std::max<int64_t>(0, clock + 4000 - static_cast<int64_t>(random() % 30'000));
+        rows += fmt::format("k{} | {} | {} | {}\n", random() % 5, random() % 100, time, clock);
+      }
+      ASSERT_EQ(each->Rows(rows), last->Rows(rows)) << "seed " << seed;  // the same ones are late
+      if (random() % 2 == 0) {
+        watermark += static_cast<int64_t>(random() % 5000);
+        apply(each->OnWatermark(watermark), &each_table);
+        apply(last->OnWatermark(watermark), &last_table);
+      }
+      if (random() % 4 != 0) continue;
+      apply(each->Flush(), &each_table);
+      apply(last->Flush(), &last_table);
+      ASSERT_EQ(each_table, last_table) << "seed " << seed << ", step " << step;
+      history.push_back(last->Snapshot());
+      if (random() % 3 != 0) continue;
+      const Watermark saved = last->watermark();
+      last = Make(newest);
+      last->RestoreFrom(history, saved);
+    }
+    apply(each->OnWatermark(Watermark::kEnd), &each_table);
+    apply(last->OnWatermark(Watermark::kEnd), &last_table);
+    ASSERT_EQ(each_table, last_table) << "seed " << seed;
+    EXPECT_EQ(last->StateRows(), 0);
   }
 }
 

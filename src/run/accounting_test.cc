@@ -53,8 +53,8 @@ class Forgetful : public Operator, private Output {
   Result<Progress> Resume(Output& out) override {
     return Through(out, [&] { return inner_->Resume(*this); });
   }
-  Result<Progress> OnFlush(Output& out) override {
-    return Through(out, [&] { return inner_->OnFlush(*this); });
+  Result<Progress> OnFlush(FlushBefore next, Output& out) override {
+    return Through(out, [&] { return inner_->OnFlush(next, *this); });
   }
   std::vector<StateTable*> state() override { return inner_->state(); }
   bool passes_rows() const override { return inner_->passes_rows(); }

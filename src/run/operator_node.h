@@ -29,7 +29,7 @@ class OperatorNode : public TaskNode, private Output {
     return operator_->OnChunk(port, chunk, *this);
   }
   Result<Progress> OnWatermark(const Watermark& watermark) override;
-  Result<Progress> OnFlush() override { return operator_->OnFlush(*this); }
+  Result<Progress> OnFlush(FlushBefore next) override { return operator_->OnFlush(next, *this); }
   Result<Progress> Resume() override { return operator_->Resume(*this); }
   Status OnBarrier(const Barrier& barrier, NodeAck* ack) override;
 

@@ -105,7 +105,7 @@ Status TaskNode::TakeWatermark(Inlet* inlet, const Watermark& watermark) {
                      std::max(watermark_.processing, least.processing), least.idle};
   if (next_watermark_ == watermark_) return Status();
   phase_ = Phase::kFlushForWatermark;
-  return Advance(OnFlush());
+  return Advance(OnFlush(FlushBefore::kWatermark));
 }
 
 Status TaskNode::TakeBarrier(Inlet* inlet, const Barrier& barrier) {
@@ -119,7 +119,7 @@ Status TaskNode::TakeBarrier(Inlet* inlet, const Barrier& barrier) {
     if (!each->at_barrier) return Status();
   }
   phase_ = Phase::kFlushForBarrier;
-  return Advance(OnFlush());
+  return Advance(OnFlush(FlushBefore::kBarrier));
 }
 
 Status TaskNode::Advance(Result<Progress> progress) {

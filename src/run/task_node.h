@@ -86,7 +86,7 @@ class TaskNode {
  protected:
   virtual Result<Progress> OnChunk(int port, const Chunk& chunk) = 0;
   virtual Result<Progress> OnWatermark(const Watermark& watermark) { return Progress::kDone; }
-  virtual Result<Progress> OnFlush() { return Progress::kDone; }
+  virtual Result<Progress> OnFlush(FlushBefore next) { return Progress::kDone; }
   virtual Result<Progress> Resume() { return Progress::kDone; }
   // Adds to the ack what the node keeps.
   virtual Status OnBarrier(const Barrier& barrier, NodeAck* ack) { return Status(); }

@@ -100,6 +100,7 @@ struct Attributes {
     text += fmt::format(", select=[{}]", AllNames(node.schema));
     if (aggregate.early_fire_delay > 0)
       text += fmt::format(", earlyFire=[{}]", Duration(aggregate.early_fire_delay));
+    if (aggregate.newest_window) text += ", fire=[newest window of a key]";
     return text;
   }
   std::string operator()(const TopNNode& top) const {

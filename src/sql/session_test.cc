@@ -108,6 +108,25 @@ TEST_F(SessionTest, NamesColumnsAsFlinkDoes) {
   EXPECT_EQ(names, "acct acct0 x EXPR$3 EXPR$4 ");
 }
 
+// Windows that a table by key would show for no commit are not fired.
+TEST_F(SessionTest, FiresTheNewestWindowAloneForATableOfIt) {
+  auto fires_newest = [&](std::string_view insert, std::string_view columns, std::string_view more = "") {
+    const std::string plan = Run(fmt::format(
+        "EXPLAIN INSERT INTO {} SELECT {} FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY acct ORDER BY "
+        "window_end DESC) AS rn FROM (SELECT acct, window_end, COUNT(*) AS n FROM TABLE(HOP(TABLE t, "
+        "DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR)) GROUP BY acct, window_start, "
+        "window_end{})) "
+        "WHERE rn = 1",
+        insert, columns, more));
+    EXPECT_THAT(plan, testing::HasSubstr("Aggregate(")) << plan;
+    return plan.find("fire=[newest window of a key]") != std::string::npos;
+  };
+  EXPECT_TRUE(fires_newest("totals", "acct, n"));
+  EXPECT_FALSE(fires_newest("everything", "acct, n"));                      // sees each change
+  EXPECT_FALSE(fires_newest("totals", "acct, n", " HAVING COUNT(*) > 1"));  // an older one may pass
+  EXPECT_FALSE(fires_newest("totals", "n, acct"));                          // by another key
+}
+
 TEST_F(SessionTest, PointsAtUnknownNames) {
   EXPECT_EQ(Run("SELECT acct,\n  acc FROM t"),
             "error[user]: unknown column 'acc'\n"

@@ -52,10 +52,12 @@ class OperatorHarness {
   }
   std::string OnWatermark(int64_t event, int64_t processing = 0) {
     watermark_ = {event, processing};
-    return Flush() + Run([&](Output& out) { return op_->OnWatermark(watermark_, out); });
+    const std::string flushed = Run([&](Output& out) { return op_->OnFlush(FlushBefore::kWatermark, out); });
+    return flushed + Run([&](Output& out) { return op_->OnWatermark(watermark_, out); });
   }
+  // As before a barrier.
   std::string Flush() {
-    return Run([&](Output& out) { return op_->OnFlush(out); });
+    return Run([&](Output& out) { return op_->OnFlush(FlushBefore::kBarrier, out); });
   }
 
   // Segments of every table, to be restored by RestoreFrom of another harness.

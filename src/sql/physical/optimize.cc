@@ -8,6 +8,7 @@
 #include "sql/physical/exchanges.h"
 #include "sql/physical/hidden_columns.h"
 #include "sql/physical/merge_calcs.h"
+#include "sql/physical/newest_window.h"
 #include "sql/physical/prune_columns.h"
 
 namespace caudal::sql {
@@ -63,6 +64,7 @@ Result<Plan> Optimize(Draft draft, std::string query, const Catalog& catalog, bo
   ASSIGN_OR_RETURN(draft, MergeCalcs(PruneColumns(draft), fail));
   RETURN_IF_ERROR(FindDeadLetter(draft, catalog, fail, &plan));
   ASSIGN_OR_RETURN(draft, InferChangelog(draft, catalog, plan.dead_letter.has_value(), fail));
+  FindNewestWindows(&draft);
   draft = AddHiddenColumns(draft, plan.dead_letter ? &plan.dead_letter->table : nullptr);
   PlaceExchanges(draft, plan.parallelism);
   AssignIds(draft);

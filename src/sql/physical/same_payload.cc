@@ -26,7 +26,7 @@ bool Same(const AggregateNode& a, const AggregateNode& b) {
   return a.keys == b.keys && a.calls == b.calls && a.windowed == b.windowed && Same(a.window, b.window) &&
          a.window_columns == b.window_columns && a.emit == b.emit &&
          a.early_fire_delay == b.early_fire_delay && a.retracting == b.retracting &&
-         a.update_before == b.update_before;
+         a.update_before == b.update_before && a.newest_window == b.newest_window;
 }
 bool Same(const TopNNode& a, const TopNNode& b) {
   return a.partition == b.partition && a.order == b.order && a.first == b.first && a.last == b.last &&
