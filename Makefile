@@ -86,7 +86,7 @@ bench-gate: build ## count instructions an event of each stage (callgrind); fail
 
 .PHONY: bench-job
 bench-job: build ## run NeoBank over 5 M events, prove its outputs, print speed, CPU, steps, memory; JOB='--events 1000000'
-	@bench/neobank $(JOB)
+	@bench/run $(or $(JOB),neobank)
 
 .PHONY: peer-flink
 peer-flink: ## run the tests marked `oracle` on a real Flink and compare with the record (needs Java)
