@@ -81,6 +81,11 @@ class CardJob(Job):
             self.peer("generate.sh", "load", self.topic, events, str(self.args.seed))
         self.redis = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", str(self.folder / "redis.sock"), "--save", ""],
                                       stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 30
+        while not (self.folder / "redis.sock").exists():
+            if self.redis.poll() is not None or time.monotonic() > deadline:
+                sys.exit("bench: redis-server does not start")
+            time.sleep(0.02)
         self.write_pipeline()
 
     def close(self):
