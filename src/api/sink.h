@@ -44,6 +44,9 @@ class SinkRejects {
 class SinkWriter {
  public:
   virtual ~SinkWriter() = default;
+  // Writing should wait: what is on its way to the target is as much as may be. Asked again every few
+  // milliseconds; must not hold back a Seal that would mend it.
+  virtual bool full() const { return false; }
   // Copies what it keeps. Never blocks on the target.
   virtual Status Write(const Chunk& chunk, SinkRejects& rejects) = 0;
   // Everything written since the last Seal; the writer goes on with the next epoch.

@@ -16,6 +16,51 @@
 namespace caudal {
 namespace {
 
+// A writer that can be full.
+class TightWriter : public SinkWriter {
+ public:
+  TightWriter(std::unique_ptr<SinkWriter> inner, const std::atomic<bool>* full)
+      : inner_(std::move(inner)), full_(full) {}
+  bool full() const override { return *full_; }
+  Status Write(const Chunk& chunk, SinkRejects& rejects) override { return inner_->Write(chunk, rejects); }
+  Result<std::unique_ptr<SealedEpoch>> Seal(Epoch epoch) override { return inner_->Seal(epoch); }
+  int64_t buffered_bytes() const override { return inner_->buffered_bytes(); }
+
+ private:
+  std::unique_ptr<SinkWriter> inner_;
+  const std::atomic<bool>* full_;
+};
+
+class TightSink : public Sink {
+ public:
+  TightSink(std::unique_ptr<Sink> inner, const std::atomic<bool>* full)
+      : inner_(std::move(inner)), full_(full) {}
+  ChangelogKinds accepts() const override { return inner_->accepts(); }
+  std::string_view guarantee() const override { return inner_->guarantee(); }
+  Result<std::unique_ptr<SinkWriter>> MakeWriter(int task) override {
+    ASSIGN_OR_RETURN(std::unique_ptr<SinkWriter> writer, inner_->MakeWriter(task));
+    return std::unique_ptr<SinkWriter>(std::make_unique<TightWriter>(std::move(writer), full_));
+  }
+  Result<std::unique_ptr<SinkCommitter>> MakeCommitter() override { return inner_->MakeCommitter(); }
+
+ private:
+  std::unique_ptr<Sink> inner_;
+  const std::atomic<bool>* full_;
+};
+
+class TightConnector : public CollectConnector {
+ public:
+  TightConnector(CollectRegistry* registry, const std::atomic<bool>* full)
+      : CollectConnector(registry), full_(full) {}
+  Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const override {
+    ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, CollectConnector::MakeSink(table, context));
+    return std::unique_ptr<Sink>(std::make_unique<TightSink>(std::move(sink), full_));
+  }
+
+ private:
+  const std::atomic<bool>* full_;
+};
+
 // A job of its own world on the threads of `pool`.
 class ThreadedJob {
  public:
@@ -38,13 +83,15 @@ class ThreadedJob {
   }
   Job& job() { return *job_; }
   FeedRegistry& feeds() { return feeds_; }
+  std::atomic<bool>& sink_full() { return sink_full_; }
   size_t committed_rows() { return collected_.Get("out")->committed_count(); }
 
  private:
   FeedRegistry feeds_;
   CollectRegistry collected_;
   FeedConnector feed_{&feeds_};
-  CollectConnector collect_{&collected_};
+  std::atomic<bool> sink_full_ = false;
+  TightConnector collect_{&collected_, &sink_full_};
   const Connector* list_[2] = {&feed_, &collect_};
   MemoryFileSystem files_{Env::Real()};
   std::unique_ptr<Job> job_;
@@ -129,6 +176,25 @@ TEST(JobThreadsTest, ASlowStepOfAQueryThatEndsHoldsNoOtherUp) {
   door.Open();
   const Status status = ending.job().Wait();
   EXPECT_EQ(status.domain(), Domain::kData) << status.ToString();
+}
+
+// Back-pressure: nothing goes wrong, nothing is taken, and nobody has to say when there is room again.
+TEST(JobThreadsTest, AFullSinkHoldsRowsBackAndGoesOnByItself) {
+  PoolExecutor pool(Env::Real(), 2, 2);
+  Plan plan = ClicksPlan(1);
+  plan.nodes[2].inputs[0].exchange.kind = Exchange::Kind::kLane;
+  plan.settings["execution.checkpointing.interval"] = "20 ms";
+  ThreadedJob threaded(&pool, plan);
+  threaded.sink_full() = true;
+  threaded.Feed(Value(int64_t{1}), 1000);
+  threaded.job().Poll();
+  const auto of_sink = [&] { return threaded.job().progress().operators.back(); };
+  ASSERT_TRUE(Within(std::chrono::seconds(20), [&] {
+    return threaded.job().progress().operators.front().rows_out == 1 && of_sink().blocked > 0;
+  }));
+  EXPECT_EQ(of_sink().rows_in, std::vector<int64_t>{0});
+  threaded.sink_full() = false;
+  EXPECT_TRUE(Within(std::chrono::seconds(20), [&] { return threaded.committed_rows() == 1; }));
 }
 
 }  // namespace

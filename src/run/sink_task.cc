@@ -3,6 +3,11 @@
 #include "base/fault_point.h"
 
 namespace caudal {
+namespace {
+
+constexpr int64_t kFullPause = 5'000'000;
+
+}  // namespace
 
 SinkTask::SinkTask(const JobContext* job, int node, int task, std::string id, int inputs, std::string target,
                    Schema input, std::unique_ptr<SinkWriter> writer)
@@ -14,6 +19,13 @@ SinkTask::SinkTask(const JobContext* job, int node, int task, std::string id, in
 
 SinkTask::~SinkTask() {
   if (job_->budget != nullptr) job_->budget->Charge(-charged_);
+}
+
+bool SinkTask::room() const { return TaskNode::room() && !writer_->full(); }
+
+// Nobody says when a writer has room again.
+int64_t SinkTask::wake_at() {
+  return writer_->full() ? job_->env->SteadyNanos() + kFullPause : TaskNode::wake_at();
 }
 
 void SinkTask::ChargeBuffered() {

@@ -12,8 +12,11 @@ class SinkTask : public TaskNode, private SinkRejects {
            Schema input, std::unique_ptr<SinkWriter> writer);
   ~SinkTask() override;
 
+  int64_t wake_at() override;
+
  protected:
   Result<Progress> OnChunk(int port, const Chunk& chunk) override;
+  bool room() const override;
   Status OnBarrier(const Barrier& barrier, NodeAck* ack) override;
 
  private:

@@ -95,7 +95,7 @@ class TaskNode {
   // A message when no call is under way; what Step does.
   virtual Status Take();
 
-  bool room() const;
+  virtual bool room() const;
   void SendRows(const Chunk& chunk);
   void Send(const Message& message);
   // Acknowledges and passes the barrier on.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "api/testing/sink_contract.h"
 #include "base/fault_point.h"
@@ -434,6 +435,7 @@ TEST_F(FilesystemSinkTest, Kf57ManyPartitionsCostOneFileEachAndBoundedMemory) {
           s.AppendString("a text that is no longer short " + std::to_string(row));
         }
         ASSERT_TRUE(writer->Write(Chunk({hour.Finish(), a.Finish(), s.Finish()}, 4096), rejects_).ok());
+        while (writer->full()) std::this_thread::yield();
         // What waits, what is being written, a chunk, and the 32 open files.
         if (tight) {
           EXPECT_LT(writer->buffered_bytes(), 4 << 20);

@@ -27,7 +27,7 @@ struct SealedFile {
 class FileSealedEpoch : public SealedEpoch {
  public:
   FileSealedEpoch(const FileSinkPlan* plan, int task, Epoch epoch, std::vector<SealedFile> files,
-                  std::vector<PartitionBatch> batches)
+                  std::vector<std::unique_ptr<PartitionBatch>> batches)
       : plan_(plan), task_(task), epoch_(epoch), files_(std::move(files)), batches_(std::move(batches)) {}
 
   Result<Committable> Prepare() override {
@@ -42,9 +42,9 @@ class FileSealedEpoch : public SealedEpoch {
       ASSIGN_OR_RETURN(const int64_t rows, sealed.file->Finish());
       add({sealed.file->path(), sealed.folder, sealed.number, rows, sealed.file->size()});
     }
-    for (PartitionBatch& batch : batches_) {
-      while (!batch.done()) RETURN_IF_ERROR(batch.WriteOne());
-      for (const FinishedFile& file : batch.finished()) add(file);
+    for (const std::unique_ptr<PartitionBatch>& batch : batches_) {
+      RETURN_IF_ERROR(batch->Finish());
+      for (const FinishedFile& file : batch->finished()) add(file);
     }
     committable.payload = FilesToJson(names);
     return committable;
@@ -61,7 +61,7 @@ class FileSealedEpoch : public SealedEpoch {
   int task_;
   Epoch epoch_;
   std::vector<SealedFile> files_;
-  std::vector<PartitionBatch> batches_;
+  std::vector<std::unique_ptr<PartitionBatch>> batches_;
 };
 
 }  // namespace
@@ -162,8 +162,7 @@ Status FileSinkWriter::Write(const Chunk& chunk, SinkRejects& rejects) {
     }
   }
   if (!waiting.empty()) RETURN_IF_ERROR(Buffer(content, waiting));
-  // Faster than rows come, so that what waits cannot grow meanwhile.
-  MakeRoom(2 * int64_t{chunk.size()});
+  MakeRoom();
   return Status();
 }
 
@@ -190,21 +189,19 @@ Status FileSinkWriter::GivePlace(const std::string& folder) {
   return rows.partitions.empty() ? Status() : rows.WriteTo(rows.partitions[0], open->file.get());
 }
 
-void FileSinkWriter::MakeRoom(int64_t rows) {
-  if (batch_failed_) return;
-  if (batches_.empty() || batches_.back().done()) {
-    if (buffer_.bytes() < plan_->format.options.buffer_bytes) return;
-    PartitionBuffer::Rows largest = buffer_.TakeLargest();
-    const int64_t first_number = next_number_;
-    next_number_ += static_cast<int64_t>(largest.partitions.size());
-    batches_.emplace_back(plan_, task_, first_number, std::move(largest));
-  }
-  PartitionBatch& batch = batches_.back();
-  while (rows > 0 && !batch.done()) {
-    batch_failed_ = !batch.WriteOne().ok();
-    if (batch_failed_) return;
-    rows -= batch.finished().back().rows;
-  }
+bool FileSinkWriter::full() const {
+  return buffer_.bytes() >= plan_->format.options.buffer_bytes && !batches_.empty() &&
+         batches_.back()->state() == PartitionBatch::State::kWriting;
+}
+
+void FileSinkWriter::MakeRoom() {
+  if (buffer_.bytes() < plan_->format.options.buffer_bytes) return;
+  if (!batches_.empty() && batches_.back()->state() != PartitionBatch::State::kDone) return;
+  PartitionBuffer::Rows largest = buffer_.TakeLargest();
+  const int64_t first_number = next_number_;
+  next_number_ += static_cast<int64_t>(largest.partitions.size());
+  batches_.push_back(std::make_unique<PartitionBatch>(plan_, task_, first_number, std::move(largest)));
+  batches_.back()->Start();
 }
 
 Result<std::unique_ptr<SealedEpoch>> FileSinkWriter::Seal(Epoch epoch) {
@@ -219,15 +216,14 @@ Result<std::unique_ptr<SealedEpoch>> FileSinkWriter::Seal(Epoch epoch) {
   PartitionBuffer::Rows rest = buffer_.TakeAll();
   const int64_t first_number = next_number_;
   next_number_ += static_cast<int64_t>(rest.partitions.size());
-  batches_.emplace_back(plan_, task_, first_number, std::move(rest));
-  batch_failed_ = false;
+  batches_.push_back(std::make_unique<PartitionBatch>(plan_, task_, first_number, std::move(rest)));
   return std::unique_ptr<SealedEpoch>(
       new FileSealedEpoch(plan_, task_, epoch, std::move(sealed), std::exchange(batches_, {})));
 }
 
 int64_t FileSinkWriter::buffered_bytes() const {
   int64_t bytes = buffer_.bytes();
-  for (const PartitionBatch& batch : batches_) bytes += batch.buffered_bytes();
+  for (const std::unique_ptr<PartitionBatch>& batch : batches_) bytes += batch->buffered_bytes();
   for (const auto& [folder, open] : open_) bytes += open.file->buffered_bytes();
   for (const OpenFile& open : retired_) bytes += open.file->buffered_bytes();
   return bytes;

@@ -3,7 +3,8 @@
 //
 // The first partitions of an epoch get an open file each. Rows of all others wait in memory, a partition
 // beside the other, until the epoch ends: however the rows of many partitions alternate, each is one file an
-// epoch. When what waits exceeds 'caudal.sink.buffer-size', its largest partitions become files meanwhile.
+// epoch. When what waits exceeds 'caudal.sink.buffer-size', its largest partitions become files meanwhile, on
+// a thread of their own; when as much waits again before they have, the writer is full.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@ class FileSinkWriter : public SinkWriter {
   // `plan` outlives the writer.
   FileSinkWriter(const FileSinkPlan* plan, int task);
 
+  bool full() const override;
   Status Write(const Chunk& chunk, SinkRejects& rejects) override;
   Result<std::unique_ptr<SealedEpoch>> Seal(Epoch epoch) override;
   int64_t buffered_bytes() const override;
@@ -48,8 +50,8 @@ class FileSinkWriter : public SinkWriter {
                 const std::vector<const PartitionRouter::Share*>& shares);
   // A waiting partition that grew large takes the place of a file that no row comes for any more.
   Status GivePlace(const std::string& folder);
-  // Turns waiting rows into files, about `rows` of them, when too many wait.
-  void MakeRoom(int64_t rows);
+  // Has waiting rows turned into files when too many wait.
+  void MakeRoom();
   // No row is added to it any more; what is left to encode is done in steps.
   Status Retire(const std::string& folder);
   Status EncodeSome(OpenFile* written, int64_t rows);
@@ -60,9 +62,9 @@ class FileSinkWriter : public SinkWriter {
   std::unordered_map<std::string, OpenFile> open_;  // by folder
   std::vector<OpenFile> retired_;                   // of this epoch
   PartitionBuffer buffer_;                          // of partitions that have no open file
-  std::vector<PartitionBatch> batches_;             // of this epoch; the last may have rows left
-  bool batch_failed_ = false;                       // Prepare tries again
-  size_t encoded_ = 0;                              // retired files that have nothing left to encode
+  // Of this epoch, each done but the last, which may have failed: Prepare tries again.
+  std::vector<std::unique_ptr<PartitionBatch>> batches_;
+  size_t encoded_ = 0;  // retired files that have nothing left to encode
   int64_t next_number_ = 0;
   uint64_t clock_ = 0;         // counts writes
   int64_t too_old_nanos_ = 0;  // files opened before are ended

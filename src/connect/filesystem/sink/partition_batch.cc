@@ -1,6 +1,34 @@
 #include "connect/filesystem/sink/partition_batch.h"
 
+#include <pthread.h>
+
 namespace caudal {
+
+PartitionBatch::~PartitionBatch() {
+  unwanted_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+void PartitionBatch::Start() {
+  state_ = State::kWriting;
+  thread_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), "writer");
+    state_ = WriteAll().ok() ? State::kDone : State::kFailed;
+  });
+}
+
+Status PartitionBatch::Finish() {
+  if (thread_.joinable()) thread_.join();
+  RETURN_IF_ERROR(WriteAll());
+  state_ = State::kDone;
+  return Status();
+}
+
+Status PartitionBatch::WriteAll() {
+  while (finished_.size() < rows_.partitions.size() && !unwanted_) RETURN_IF_ERROR(WriteOne());
+  rows_.chunks.clear();
+  return Status();
+}
 
 Status PartitionBatch::WriteOne() {
   const PartitionBuffer::Partition& partition = rows_.partitions[finished_.size()];
@@ -14,7 +42,6 @@ Status PartitionBatch::WriteOne() {
   ASSIGN_OR_RETURN(const int64_t rows, file_->Finish());
   finished_.push_back({file_->path(), partition.folder, number, rows, file_->size()});
   file_ = nullptr;
-  if (done()) rows_.chunks.clear();
   return Status();
 }
 

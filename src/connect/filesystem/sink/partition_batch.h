@@ -1,13 +1,15 @@
 // PartitionBatch: buffered rows that become files, one a partition, each made whole and durable before the
 // next is begun, so that one file is open at a time.
 //
-// One thread at a time: the task's while it makes room, an I/O thread's in Prepare. What fails is tried again
-// at the next call.
+// The task's thread makes it and may ask how far it is; a thread of its own writes; an I/O thread waits for
+// that in Prepare, and writes what it left. What fails is tried again at the next call.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "connect/filesystem/sink/file_sink.h"
@@ -31,19 +33,34 @@ class PartitionBatch {
   PartitionBatch(const FileSinkPlan* plan, int task, int64_t first_number, PartitionBuffer::Rows rows)
       : plan_(plan), task_(task), first_number_(first_number), rows_(std::move(rows)) {}
 
-  bool done() const { return finished_.size() == rows_.partitions.size(); }
-  // Makes the file of the next partition. REQUIRES: not done.
-  Status WriteOne();
+  // Waits for the file that is being written, if any.
+  ~PartitionBatch();
+
+  // Begins to write. Once.
+  void Start();
+  enum class State : uint8_t { kWaiting, kWriting, kFailed, kDone };
+  State state() const { return state_; }
+  int64_t buffered_bytes() const { return state_ == State::kDone ? 0 : rows_.bytes; }
+
+  // Blocks until every file is made.
+  Status Finish();
+  // REQUIRES: Finish returned OK.
   const std::vector<FinishedFile>& finished() const { return finished_; }
-  int64_t buffered_bytes() const { return done() ? 0 : rows_.bytes; }
 
  private:
+  Status WriteAll();
+  // Makes the file of the next partition.
+  Status WriteOne();
+
   const FileSinkPlan* plan_;
   int task_;
   int64_t first_number_;
   PartitionBuffer::Rows rows_;
   std::unique_ptr<OutputFile> file_;  // that could not be finished yet
   std::vector<FinishedFile> finished_;
+  std::atomic<State> state_ = State::kWaiting;
+  std::atomic<bool> unwanted_ = false;
+  std::thread thread_;  // has what stands above, until it is joined
 };
 
 }  // namespace caudal
