@@ -28,6 +28,7 @@ void SourcesToJson(const std::vector<int32_t>& sources, Json* json) {
 
 std::vector<PartitionField> SpecFieldsFromJson(const Json& json, const std::string& place, Status* error) {
   std::vector<PartitionField> fields;
+  if (!json.is_array() && error->ok()) *error = Status::Data(place + " is no array");
   for (size_t i = 0; i < json.size() && error->ok(); ++i) {
     JsonFields object(json[i], place + "[" + std::to_string(i) + "]", error);
     PartitionField field;
