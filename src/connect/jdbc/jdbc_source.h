@@ -2,7 +2,8 @@
 //
 // Read in the order of rowids, or of the primary key where there are none, so that a position ("after rowid
 // 4711") resumes exactly though the table grew; a view is read in its own order, and a position counts rows.
-// What is no value of its column is a rejected record.
+// What is no value of its column is a rejected record. A reader opens the table and reads it on a thread of
+// its own, so what is wrong with the table shows in Next.
 #pragma once
 
 #include "api/connector.h"

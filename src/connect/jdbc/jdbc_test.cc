@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "api/testing/sink_contract.h"
 #include "connect/jdbc/jdbc_connector.h"
@@ -70,11 +72,19 @@ class JdbcTest : public ::testing::Test {
     return connector_.MakeSource(table, {Schema{{{column, Type(TypeId::kBigInt)}}}, {0}}, context_);
   }
 
+  // What the reader gives next, however long it takes.
+  static Result<Poll> Await(SplitReader& reader) {
+    for (;;) {
+      Result<Poll> poll = reader.Next();
+      if (!poll.ok() || !std::holds_alternative<NothingYet>(*poll)) return poll;
+      std::this_thread::yield();
+    }
+  }
   // The first column of all that comes.
   static std::vector<int64_t> Numbers(SplitReader& reader) {
     std::vector<int64_t> numbers;
     for (;;) {
-      auto poll = reader.Next();
+      auto poll = Await(reader);
       EXPECT_TRUE(poll.ok()) << poll.status().ToString();
       if (!poll.ok() || !std::holds_alternative<SourceRows>(*poll)) return numbers;
       const Chunk& chunk = std::get<SourceRows>(*poll).chunk;
@@ -342,17 +352,17 @@ TEST_F(JdbcTest, ReadsWhatItWroteAndResumesAfterAChunk) {
   EXPECT_TRUE(enumerator->complete());
   auto reader = (*source)->Open(split, "");
   ASSERT_TRUE(reader.ok()) << reader.status().ToString();
-  auto poll = (*reader)->Next();
+  auto poll = Await(**reader);
   ASSERT_TRUE(poll.ok() && std::holds_alternative<SourceRows>(*poll));
   EXPECT_EQ(std::get<SourceRows>(*poll).chunk.size(), 4096);
   auto resumed = (*source)->Open(split, (*reader)->position());
   ASSERT_TRUE(resumed.ok());
-  auto rest = (*resumed)->Next();
+  auto rest = Await(**resumed);
   ASSERT_TRUE(rest.ok());
   const Chunk& chunk = std::get<SourceRows>(*rest).chunk;
   ASSERT_EQ(chunk.size(), 5000 - 4096);
   EXPECT_EQ(chunk.column(0)->values<int64_t>()[0], 4096);
-  EXPECT_TRUE(std::holds_alternative<Finished>(*(*resumed)->Next()));
+  EXPECT_TRUE(std::holds_alternative<Finished>(*Await(**resumed)));
   EXPECT_EQ((*source)->Open(split, R"({"origin": "jdbc:sqlite:/elsewhere#t", "after": 1})").status().domain(),
             Domain::kUser);
 }
@@ -373,6 +383,22 @@ TEST_F(JdbcTest, ReadsEveryRowOfATableWithAColumnRowid) {
   EXPECT_EQ(Numbers(**resumed), (std::vector<int64_t>{5}));
 }
 
+// A task that waits for a lock, or for an ORDER BY over a large table, holds up all that share its thread.
+TEST_F(JdbcTest, ATableThatCannotBeReadJustNowHoldsNoTaskUp) {
+  const auto database = MakeTable("CREATE TABLE features (v INT); INSERT INTO features VALUES (1), (2)");
+  ASSERT_TRUE(database->Execute("BEGIN EXCLUSIVE").ok());
+  auto source = ReadTable("v");
+  const auto before = std::chrono::steady_clock::now();
+  auto reader = (*source)->Open({"", 0}, "");
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  const auto poll = (*reader)->Next();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(2));
+  ASSERT_TRUE(poll.ok()) << poll.status().ToString();
+  EXPECT_TRUE(std::holds_alternative<NothingYet>(*poll));
+  ASSERT_TRUE(database->Execute("COMMIT").ok());
+  EXPECT_EQ(Numbers(**reader), (std::vector<int64_t>{1, 2}));
+}
+
 // Positions counted rows there, and the rows before moved when the table grew.
 TEST_F(JdbcTest, ATableWithoutRowidsIsReadOnBehindItsKey) {
   const auto database = MakeTable(
@@ -384,7 +410,7 @@ TEST_F(JdbcTest, ATableWithoutRowidsIsReadOnBehindItsKey) {
   auto source = ReadTable("v");
   auto reader = (*source)->Open({"", 0}, "");
   ASSERT_TRUE(reader.ok()) << reader.status().ToString();
-  auto poll = (*reader)->Next();
+  auto poll = Await(**reader);
   ASSERT_TRUE(poll.ok());
   const SourceRows& rows = std::get<SourceRows>(*poll);
   ASSERT_EQ(rows.chunk.size(), 4096);
@@ -419,7 +445,7 @@ TEST_F(JdbcTest, AKeyThatIsAnotherNowIsRefused) {
                   ->Execute("DROP TABLE features; CREATE TABLE features (k REAL PRIMARY KEY, v INT) WITHOUT "
                             "ROWID")
                   .ok());
-  const Status refused = (*source)->Open({"", 0}, (*reader)->position()).status();
+  const Status refused = Await(**(*source)->Open({"", 0}, (*reader)->position())).status();
   EXPECT_EQ(refused.domain(), Domain::kData);
   EXPECT_THAT(refused.message(), HasSubstr("the primary key of table 'features' is not what it was"));
 }
@@ -438,7 +464,7 @@ TEST_F(JdbcTest, AColumnThatTheDatabaseLacksIsNamedBeforeAnyRowIsRead) {
   EXPECT_EQ(missing.domain(), Domain::kUser);
   EXPECT_THAT(missing.ToString(), HasSubstr("no such column: nope"));
   EXPECT_THAT(missing.ToString(), HasSubstr("out.db"));
-  EXPECT_EQ((*source)->Open({"", 0}, "").status().domain(), Domain::kUser);
+  EXPECT_EQ(Await(**(*source)->Open({"", 0}, "")).status().domain(), Domain::kUser);
 }
 
 // A row of every type, written and read back, and a text that is no number.
@@ -484,7 +510,7 @@ TEST_F(JdbcTest, KeepsEveryTypeExactly) {
   auto source = connector_.MakeSource(table, request, context_);
   auto reader = (*source)->Open({"", 0}, "");
   ASSERT_TRUE(reader.ok()) << reader.status().ToString();
-  auto poll = (*reader)->Next();
+  auto poll = Await(**reader);
   ASSERT_TRUE(poll.ok());
   const SourceRows& rows = std::get<SourceRows>(*poll);
   ASSERT_EQ(rows.chunk.size(), 1);
