@@ -106,6 +106,34 @@ Json PartitionRecord(const PartitionSpec& spec, const std::vector<Type>& types) 
 
 avro::Schema ParsedSchema(const Json& json) { return avro::Schema::Parse(json.dump()).value(); }
 
+avro::Schema MakeListSchema(int format_version) {
+  Json summary = Record("r508", Json::array({
+                                    RequiredField("contains_null", 509, "boolean"),
+                                    OptionalField("contains_nan", 518, "boolean"),
+                                    OptionalField("lower_bound", 510, "bytes"),
+                                    OptionalField("upper_bound", 511, "bytes"),
+                                }));
+  Json fields = Json::array({
+      RequiredField("manifest_path", 500, "string"),
+      RequiredField("manifest_length", 501, "long"),
+      RequiredField("partition_spec_id", 502, "int"),
+      RequiredField("content", 517, "int"),
+      RequiredField("sequence_number", 515, "long"),
+      RequiredField("min_sequence_number", 516, "long"),
+      RequiredField("added_snapshot_id", 503, "long"),
+      RequiredField("added_files_count", 504, "int"),
+      RequiredField("existing_files_count", 505, "int"),
+      RequiredField("deleted_files_count", 506, "int"),
+      RequiredField("added_rows_count", 512, "long"),
+      RequiredField("existing_rows_count", 513, "long"),
+      RequiredField("deleted_rows_count", 514, "long"),
+      OptionalField("partitions", 507, ListOf(508, std::move(summary))),
+      OptionalField("key_metadata", 519, "bytes"),
+  });
+  if (format_version >= 3) fields.push_back(OptionalField("first_row_id", 520, "long"));
+  return ParsedSchema(Record("manifest_file", std::move(fields)));
+}
+
 }  // namespace
 
 Result<std::vector<Type>> PartitionTypes(const Schema& schema, const PartitionSpec& spec) {
@@ -164,32 +192,10 @@ avro::Schema ManifestEntrySchema(int format_version, const PartitionSpec& spec,
                                })));
 }
 
-avro::Schema ManifestListSchema(int format_version) {
-  Json summary = Record("r508", Json::array({
-                                    RequiredField("contains_null", 509, "boolean"),
-                                    OptionalField("contains_nan", 518, "boolean"),
-                                    OptionalField("lower_bound", 510, "bytes"),
-                                    OptionalField("upper_bound", 511, "bytes"),
-                                }));
-  Json fields = Json::array({
-      RequiredField("manifest_path", 500, "string"),
-      RequiredField("manifest_length", 501, "long"),
-      RequiredField("partition_spec_id", 502, "int"),
-      RequiredField("content", 517, "int"),
-      RequiredField("sequence_number", 515, "long"),
-      RequiredField("min_sequence_number", 516, "long"),
-      RequiredField("added_snapshot_id", 503, "long"),
-      RequiredField("added_files_count", 504, "int"),
-      RequiredField("existing_files_count", 505, "int"),
-      RequiredField("deleted_files_count", 506, "int"),
-      RequiredField("added_rows_count", 512, "long"),
-      RequiredField("existing_rows_count", 513, "long"),
-      RequiredField("deleted_rows_count", 514, "long"),
-      OptionalField("partitions", 507, ListOf(508, std::move(summary))),
-      OptionalField("key_metadata", 519, "bytes"),
-  });
-  if (format_version >= 3) fields.push_back(OptionalField("first_row_id", 520, "long"));
-  return ParsedSchema(Record("manifest_file", std::move(fields)));
+const avro::Schema& ManifestListSchema(int format_version) {
+  static const avro::Schema& second = *new avro::Schema(MakeListSchema(2));
+  static const avro::Schema& third = *new avro::Schema(MakeListSchema(3));
+  return format_version >= 3 ? third : second;
 }
 
 avro::Value PartitionToAvro(const Type& type, const Value& value) {

@@ -21,7 +21,7 @@ Result<std::vector<Type>> PartitionTypes(const Schema& schema, const PartitionSp
 // Of the records of a manifest, in the order that ManifestWriter fills. `types` as PartitionTypes gives them.
 avro::Schema ManifestEntrySchema(int format_version, const PartitionSpec& spec,
                                  const std::vector<Type>& types);
-avro::Schema ManifestListSchema(int format_version);
+const avro::Schema& ManifestListSchema(int format_version);  // never destroyed
 
 // A field's value as its union of null and its type. REQUIRES: it is one of the type's.
 avro::Value PartitionToAvro(const Type& type, const Value& value);

@@ -1,0 +1,115 @@
+#include "iceberg/catalog/table_files.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+namespace caudal::iceberg {
+namespace {
+
+constexpr size_t kMostMetadata = size_t{1} << 30;  // of JSON, once unpacked
+
+Result<std::string> Gunzip(std::string_view bytes) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK)
+    return Status::External("zlib has no memory", Retry::kBackoff);
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> closer(&stream, inflateEnd);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string out;
+  for (int answer = Z_OK; answer != Z_STREAM_END;) {
+    if (out.size() >= kMostMetadata) return Status::Data("the metadata unpacks to more than 1 GiB");
+    const size_t used = out.size();
+    out.resize(std::max<size_t>(64 * 1024, 2 * used));
+    stream.next_out = reinterpret_cast<Bytef*>(out.data() + used);
+    stream.avail_out = static_cast<uInt>(out.size() - used);
+    answer = inflate(&stream, Z_NO_FLUSH);
+    out.resize(out.size() - stream.avail_out);
+    const bool stuck = answer == Z_OK && stream.avail_in == 0 && stream.avail_out > 0;
+    if ((answer != Z_OK && answer != Z_STREAM_END) || stuck)
+      return Status::Data("the gzipped metadata is damaged or cut");
+  }
+  return out;
+}
+
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+}  // namespace
+
+Result<std::string> PathOf(const std::string& location) {
+  const size_t colon = location.find(':');
+  if (colon == std::string::npos || location.find('/') < colon) return location;
+  const std::string scheme = location.substr(0, colon);
+  if (scheme != "file") {
+    return Status::User(fmt::format("locations of '{}:' are not read: '{}'", scheme, location))
+        .Hint("tables on a local disk are read: a path, or file:");
+  }
+  // file:/a, file:///a and file://localhost/a; Java does not escape what it writes, so that neither is
+  // anything undone here.
+  std::string_view rest = std::string_view(location).substr(colon + 1);
+  if (rest.substr(0, 2) == "//") rest = rest.substr(std::min(rest.find('/', 2), rest.size()));
+  return std::string(rest);
+}
+
+std::string MetadataFolder(const TableMetadata& table) {
+  const auto set = table.properties.find("write.metadata.path");
+  std::string folder = set == table.properties.end() ? table.location + "/metadata" : set->second;
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  return folder;
+}
+
+int MetadataVersion(std::string_view location) {
+  std::string_view name = location.substr(location.rfind('/') + 1);
+  if (!name.empty() && name[0] == 'v') name.remove_prefix(1);
+  int version = -1;
+  const auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), version);
+  return error == std::errc() ? version : -1;
+}
+
+Result<std::string> TableFiles::Read(const std::string& location) const {
+  ASSIGN_OR_RETURN(const std::string path, PathOf(location));
+  return files_->ReadAll(path);
+}
+
+Status TableFiles::Write(const std::string& location, std::string_view bytes) const {
+  ASSIGN_OR_RETURN(const std::string path, PathOf(location));
+  RETURN_IF_ERROR(files_->MakeDirectories(path.substr(0, path.rfind('/'))));
+  ASSIGN_OR_RETURN(const bool made, files_->CreateIfAbsent(path, bytes));
+  return made ? Status() : Status::Internal(fmt::format("'{}' is there already", location));
+}
+
+Status TableFiles::Remove(const std::string& location) const {
+  ASSIGN_OR_RETURN(const std::string path, PathOf(location));
+  return files_->Remove(path);
+}
+
+Result<TableMetadata> TableFiles::ReadMetadata(const std::string& location) const {
+  ASSIGN_OR_RETURN(std::string text, Read(location));
+  const bool packed = EndsWith(location, ".gz.metadata.json") || EndsWith(location, ".metadata.json.gz");
+  Result<std::string> unpacked = packed ? Gunzip(text) : std::move(text);
+  if (!unpacked.ok()) return std::move(unpacked).status().At(fmt::format("metadata file '{}'", location));
+  Result<TableMetadata> table = ParseTableMetadata(*unpacked);
+  if (!table.ok()) return std::move(table).status().At(fmt::format("metadata file '{}'", location));
+  return table;
+}
+
+Result<std::string> TableFiles::WriteMetadata(const TableMetadata& table, int version) const {
+  ASSIGN_OR_RETURN(const std::string text, TableMetadataText(table));
+  std::string location = fmt::format("{}/{:05}-{}.metadata.json", MetadataFolder(table), version, NewUuid());
+  RETURN_IF_ERROR(Write(location, text));
+  return location;
+}
+
+std::string TableFiles::NewUuid() const {
+  const uint64_t high = (env_->Random() & ~uint64_t{0xf000}) | 0x4000;
+  const uint64_t low = (env_->Random() & (~uint64_t{0} >> 2)) | uint64_t{1} << 63;
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, high >> 16 & 0xffff, high & 0xffff,
+                     low >> 48, low & 0xffffffffffff);
+}
+
+}  // namespace caudal::iceberg

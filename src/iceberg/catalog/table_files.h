@@ -1,0 +1,47 @@
+// TableFiles: the files of tables by their locations, on a file system.
+//
+// Any thread. A location is a plain path or a file: URI, as different writers have it; it is always passed on
+// as it was written, since readers compare locations as text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/env.h"
+#include "base/status.h"
+#include "fs/file_system.h"
+#include "iceberg/metadata/table_metadata.h"
+
+namespace caudal::iceberg {
+
+class TableFiles {
+ public:
+  // Both must outlive it.
+  TableFiles(FileSystem* files, Env* env) : files_(files), env_(env) {}
+
+  Result<std::string> Read(const std::string& location) const;
+  // A new file, durable, with its folder; Internal error if there is one of this name.
+  Status Write(const std::string& location, std::string_view bytes) const;
+  Status Remove(const std::string& location) const;
+
+  // A metadata file, also a gzipped one (.gz.metadata.json).
+  Result<TableMetadata> ReadMetadata(const std::string& location) const;
+  // Writes `<version>-<uuid>.metadata.json` below the table's metadata folder; answers its location.
+  Result<std::string> WriteMetadata(const TableMetadata& table, int version) const;
+
+  Env* env() const { return env_; }
+  std::string NewUuid() const;  // random, version 4
+
+ private:
+  FileSystem* files_;
+  Env* env_;
+};
+
+// The path behind a location. User error for a scheme that is not read.
+Result<std::string> PathOf(const std::string& location);
+// Where the metadata of a table goes: `write.metadata.path`, or "metadata" below its location.
+std::string MetadataFolder(const TableMetadata& table);
+// The number in a metadata file's name, "00012-…" or "v12.…"; -1 if there is none.
+int MetadataVersion(std::string_view location);
+
+}  // namespace caudal::iceberg

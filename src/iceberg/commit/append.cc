@@ -1,0 +1,210 @@
+#include "iceberg/commit/append.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "iceberg/commit/snapshot_summary.h"
+#include "iceberg/manifest/manifest_list.h"
+#include "iceberg/manifest/manifest_writer.h"
+
+namespace caudal::iceberg {
+namespace {
+
+constexpr int64_t kDefaultRetries = 4;
+constexpr int64_t kDefaultMinWait = 100;
+constexpr int64_t kDefaultMaxWait = 60'000;
+
+int64_t NumberProperty(const TableMetadata& table, const char* name, int64_t fallback) {
+  const auto found = table.properties.find(name);
+  const int64_t number = found == table.properties.end() ? -1 : std::atoll(found->second.c_str());
+  return number < 0 ? fallback : number;
+}
+
+avro::SyncMarker RandomMarker(Env* env) {
+  avro::SyncMarker marker;
+  const uint64_t random[] = {env->Random(), env->Random()};
+  std::memcpy(marker.data(), random, marker.size());
+  return marker;
+}
+
+// Positive, and not yet in the table.
+int64_t NewSnapshotId(const TableMetadata& table, Env* env) {
+  while (true) {
+    const auto id = static_cast<int64_t>(env->Random() >> 1);
+    if (id != 0 && table.FindSnapshot(id) == nullptr) return id;
+  }
+}
+
+// One attempt after the other. What differs between them is the list and the snapshot.
+class AppendCommit {
+ public:
+  AppendCommit(Catalog* catalog, const TableFiles& files, const TableName& name, const PreparedAppend& append,
+               const PipelineToken& token, const AppendOptions& options)
+      : catalog_(catalog), files_(files), name_(name), append_(append), token_(token), options_(options) {}
+
+  Result<AppendOutcome> Run() {
+    int64_t retries = kDefaultRetries;
+    int64_t wait = kDefaultMinWait;
+    for (int64_t attempt = 0;; ++attempt) {
+      Result<LoadedTable> table = catalog_->LoadTable(name_);
+      if (table.ok()) {
+        retries = NumberProperty(table->metadata, "commit.retry.num-retries", kDefaultRetries);
+        if (attempt == 0) wait = NumberProperty(table->metadata, "commit.retry.min-wait-ms", kDefaultMinWait);
+        RETURN_IF_ERROR(CheckRequirements(table->metadata, {AssertTableUuid{append_.table_uuid}}));
+        if (const auto settled = Settled(table->metadata)) return *settled;
+        ASSIGN_OR_RETURN(const bool done, Attempt(table->metadata));
+        if (done) return AppendOutcome{AppendResult::kCommitted, snapshot_id_, attempts_};
+      } else if (table.status().retry() != Retry::kBackoff) {
+        return table.status();
+      } else {
+        last_ = table.status();
+      }
+      if (attempt >= retries) return GiveUp(attempt + 1);
+      if (options_.wait) options_.wait(wait);
+      wait = std::min(2 * wait, kDefaultMaxWait);
+    }
+  }
+
+ private:
+  std::optional<AppendOutcome> Settled(const TableMetadata& table) const {
+    const TokenFinding finding = FindToken(table, options_.branch, token_);
+    if (finding.search == TokenSearch::kAbsent) return std::nullopt;
+    // Found after an attempt of ours without an answer: it was that one.
+    const bool ours = finding.search == TokenSearch::kFound && tried_.count(finding.snapshot_id) > 0;
+    const AppendResult result = ours                                    ? AppendResult::kCommitted
+                                : finding.search == TokenSearch::kFound ? AppendResult::kFound
+                                                                        : AppendResult::kSuperseded;
+    return AppendOutcome{result, finding.snapshot_id, attempts_};
+  }
+
+  // True: committed. False: to be tried again, `last_` says why.
+  Result<bool> Attempt(const TableMetadata& table) {
+    ++attempts_;
+    const SnapshotRef* ref = table.FindRef(options_.branch);
+    if (ref != nullptr && ref->type != "branch") {
+      return Status::User(fmt::format("'{}' is a tag of table '{}'", options_.branch, name_.ToString()))
+          .Hint("rows are appended to branches");
+    }
+    const Snapshot* parent = ref == nullptr ? nullptr : table.FindSnapshot(ref->snapshot_id);
+    ASSIGN_OR_RETURN(const Snapshot snapshot, Build(table, parent));
+    TableCommit commit;
+    commit.requirements = {
+        AssertTableUuid{append_.table_uuid},
+        AssertRefSnapshotId{options_.branch,
+                            ref == nullptr ? std::nullopt : std::optional(ref->snapshot_id)}};
+    SnapshotRef moved = ref == nullptr ? SnapshotRef{.type = "branch"} : *ref;
+    moved.snapshot_id = snapshot.snapshot_id;
+    commit.updates = {AddSnapshot{snapshot}, SetSnapshotRef{options_.branch, moved}};
+    const CommitAnswer answer = catalog_->Commit(name_, commit);
+    if (answer.outcome == CommitOutcome::kDone) return true;
+    last_ = answer.status;
+    if (answer.outcome == CommitOutcome::kUnknown) {
+      unknown_ = true;
+    } else {
+      if (answer.status.retry() != Retry::kBackoff) return answer.status;
+      // Refused for certain: nobody has the list. It is an orphan, no more, if it cannot be removed.
+      if (!unknown_) (void)files_.Remove(snapshot.manifest_list).ok();
+    }
+    return false;
+  }
+
+  Result<Snapshot> Build(const TableMetadata& table, const Snapshot* parent) {
+    snapshot_id_ = NewSnapshotId(table, files_.env());
+    tried_.insert(snapshot_id_);
+    Snapshot snapshot{.snapshot_id = snapshot_id_, .schema_id = append_.schema_id};
+    if (parent != nullptr) snapshot.parent_snapshot_id = parent->snapshot_id;
+    snapshot.sequence_number = table.last_sequence_number + 1;
+    snapshot.timestamp_ms = NextTimestamp(table, files_.env()->NowMillis());
+    snapshot.summary = AppendSummary(parent, append_);
+    for (const auto& [key, value] : options_.summary) snapshot.summary[key] = value;
+    for (const auto& [key, value] : TokenSummary(token_)) snapshot.summary[key] = value;
+    std::vector<ManifestFile> manifests = append_.manifests;
+    if (parent != nullptr) {
+      ASSIGN_OR_RETURN(const std::string bytes, files_.Read(parent->manifest_list));
+      ASSIGN_OR_RETURN(const auto kept, ReadManifestList(bytes, parent->manifest_list));
+      // What only tells of files that are gone has been told by the snapshot that wrote it.
+      std::copy_if(kept.begin(), kept.end(), std::back_inserter(manifests),
+                   [](const ManifestFile& manifest) { return manifest.has_live_files(); });
+    }
+    ASSIGN_OR_RETURN(const WrittenManifestList list,
+                     WriteManifestList(manifests, {.format_version = table.format_version,
+                                                   .snapshot_id = snapshot_id_,
+                                                   .parent_snapshot_id = snapshot.parent_snapshot_id,
+                                                   .sequence_number = snapshot.sequence_number,
+                                                   .first_row_id = table.next_row_id,
+                                                   .sync = RandomMarker(files_.env())}));
+    if (table.format_version >= 3) {
+      snapshot.first_row_id = table.next_row_id;
+      snapshot.added_rows = list.added_rows;
+    }
+    snapshot.manifest_list = fmt::format("{}/snap-{}-{}-{}.avro", MetadataFolder(table), snapshot_id_,
+                                         attempts_, append_.commit_uuid);
+    RETURN_IF_ERROR(files_.Write(snapshot.manifest_list, list.bytes));
+    return snapshot;
+  }
+
+  Status GiveUp(int64_t tries) const {
+    const std::string_view state = unknown_ ? "is not certain" : "was refused";
+    return Status::External(fmt::format("the commit to table '{}' {} after {} tries: {}", name_.ToString(),
+                                        state, tries, last_.message()),
+                            Retry::kBackoff)
+        .Hint("nothing is lost: the same commit may be repeated, and finds what an earlier try has done");
+  }
+
+  Catalog* catalog_;
+  const TableFiles& files_;
+  const TableName& name_;
+  const PreparedAppend& append_;
+  const PipelineToken& token_;
+  const AppendOptions& options_;
+  int64_t snapshot_id_ = 0;  // of the last attempt
+  std::set<int64_t> tried_;  // of every one
+  int attempts_ = 0;
+  bool unknown_ = false;
+  Status last_;
+};
+
+}  // namespace
+
+Result<PreparedAppend> PrepareAppend(const TableFiles& files, const TableMetadata& table, int32_t spec_id,
+                                     const std::vector<DataFile>& data) {
+  const PartitionSpec* spec = table.FindSpec(spec_id);
+  if (spec == nullptr) return Status::Internal(fmt::format("the table has no partition spec {}", spec_id));
+  PreparedAppend append{
+      .table_uuid = table.table_uuid, .commit_uuid = files.NewUuid(), .schema_id = table.current_schema_id};
+  if (data.empty()) return append;
+  ASSIGN_OR_RETURN(
+      ManifestWriter writer,
+      ManifestWriter::Make(*table.FindSchema(table.current_schema_id), *spec,
+                           {.format_version = table.format_version, .sync = RandomMarker(files.env())}));
+  std::set<std::string> paths;
+  std::vector<const std::vector<Value>*> partitions;
+  for (const DataFile& file : data) {
+    if (!paths.insert(file.file_path).second) {
+      return Status::Internal(fmt::format("'{}' is appended twice", file.file_path));
+    }
+    RETURN_IF_ERROR(writer.Add({.file = file}));
+    const auto same = [&](const std::vector<Value>* known) { return *known == file.partition; };
+    if (std::none_of(partitions.begin(), partitions.end(), same)) partitions.push_back(&file.partition);
+    append.records += file.record_count;
+    append.bytes += file.file_size_in_bytes;
+  }
+  append.files = static_cast<int64_t>(data.size());
+  append.partitions = static_cast<int64_t>(partitions.size());
+  ASSIGN_OR_RETURN(ManifestWriter::Written written, writer.Finish());
+  written.manifest.manifest_path = fmt::format("{}/{}-m0.avro", MetadataFolder(table), append.commit_uuid);
+  RETURN_IF_ERROR(files.Write(written.manifest.manifest_path, written.bytes));
+  append.manifests.push_back(std::move(written.manifest));
+  return append;
+}
+
+Result<AppendOutcome> CommitAppend(Catalog* catalog, const TableFiles& files, const TableName& name,
+                                   const PreparedAppend& append, const PipelineToken& token,
+                                   const AppendOptions& options) {
+  return AppendCommit(catalog, files, name, append, token, options).Run();
+}
+
+}  // namespace caudal::iceberg

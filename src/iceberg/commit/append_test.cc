@@ -1,0 +1,368 @@
+// Appends through the SQLite catalog, and through one that loses answers, is late, and reads stale metadata.
+#include "iceberg/commit/append.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <functional>
+#include <random>
+#include <set>
+
+#include "fs/memory_file_system.h"
+#include "iceberg/catalog/sqlite_catalog.h"
+#include "iceberg/manifest/manifest_list.h"
+#include "iceberg/manifest/manifest_reader.h"
+
+namespace caudal::iceberg {
+namespace {
+
+using testing::HasSubstr;
+
+const TableName kName{{"db"}, "t"};
+
+NewTable Definition(int format_version) {
+  NewTable table{.format_version = format_version};
+  table.schema =
+      ParseSchema(
+          R"({"type":"struct","schema-id":0,"fields":[{"id":1,"name":"id","required":true,"type":"long"},
+                                {"id":2,"name":"s","required":false,"type":"string"}]})")
+          .value();
+  table.spec.fields = {{.source_ids = {1}, .field_id = 1000, .name = "id_bucket", .transform = "bucket[4]"}};
+  table.properties = {{"commit.retry.num-retries", "20"}};
+  return table;
+}
+
+DataFile File(const std::string& path, int64_t rows, int64_t bucket = 0) {
+  return {
+      .file_path = path, .partition = {Value(bucket)}, .record_count = rows, .file_size_in_bytes = 10 * rows};
+}
+
+// Every entry of every manifest of a snapshot.
+std::vector<ManifestEntry> EntriesOf(const TableFiles& files, const Snapshot& snapshot) {
+  std::vector<ManifestEntry> entries;
+  const auto list = files.Read(snapshot.manifest_list);
+  EXPECT_TRUE(list.ok()) << list.status().ToString();
+  if (!list.ok()) return entries;
+  const std::vector<ManifestFile> lines = ReadManifestList(*list, snapshot.manifest_list).value();
+  for (const ManifestFile& line : lines) {
+    const auto bytes = files.Read(line.manifest_path);
+    EXPECT_TRUE(bytes.ok()) << bytes.status().ToString();
+    if (!bytes.ok()) continue;
+    auto reader = ManifestReader::Open(*bytes, line).value();
+    while (auto entry = reader->Next().value()) entries.push_back(std::move(*entry));
+  }
+  return entries;
+}
+
+// A catalog in memory that behaves as a server on a bad network does.
+class BadCatalog : public Catalog {
+ public:
+  BadCatalog(const TableFiles* files, uint64_t seed) : files_(files), random_(seed) {}
+
+  Status CreateNamespace(const std::vector<std::string>&) override { return {}; }
+  Result<std::vector<std::vector<std::string>>> ListNamespaces() override {
+    return std::vector<std::vector<std::string>>();
+  }
+  Result<std::vector<std::string>> ListTables(const std::vector<std::string>&) override {
+    return std::vector<std::string>();
+  }
+  Status DropTable(const TableName&) override { return {}; }
+
+  Result<LoadedTable> CreateTable(const TableName&, const NewTable& created) override {
+    TableMetadata table{
+        .format_version = created.format_version, .table_uuid = files_->NewUuid(), .location = "/w/t"};
+    table.last_column_id = created.schema.HighestId();
+    table.schemas = {created.schema};
+    table.partition_specs = {created.spec};
+    table.sort_orders.emplace_back();
+    table.properties = created.properties;
+    history_ = {table};
+    return LoadedTable{"0", table};
+  }
+
+  Result<LoadedTable> LoadTable(const TableName&) override {
+    if (Chance(10)) return Status::External("no answer", Retry::kBackoff);
+    const size_t back = Chance(5) ? random_() % std::min<size_t>(history_.size(), 3) : 0;
+    LoadedTable table{"", history_[history_.size() - 1 - back]};
+    if (forget_tokens) {
+      for (Snapshot& snapshot : table.metadata.snapshots) snapshot.summary.erase("caudal.pipeline");
+    }
+    return table;
+  }
+
+  CommitAnswer Commit(const TableName&, const TableCommit& commit) override {
+    if (Chance(4)) Deliver();
+    if (Chance(3) && meanwhile) std::exchange(meanwhile, nullptr)();
+    const CommitAnswer lost{
+        CommitOutcome::kUnknown, Status::External("connection reset", Retry::kBackoff), {}};
+    if (Chance(5)) return lost;  // never arrived
+    if (Chance(5)) {
+      late_.push_back(commit);
+      return lost;
+    }
+    const Status status = Take(commit);
+    if (Chance(4)) return lost;
+    if (!status.ok()) return {CommitOutcome::kRefused, status, {}};
+    return {CommitOutcome::kDone, {}, {"", history_.back()}};
+  }
+
+  // Requests that were under way arrive.
+  void Deliver() {
+    for (const TableCommit& commit : std::exchange(late_, {})) (void)Take(commit).ok();
+  }
+  const TableMetadata& table() const { return history_.back(); }
+
+  std::function<void()> meanwhile;  // what another writer does before the next request arrives, once
+  bool forget_tokens = false;       // planted: the history does not tell what was committed
+  bool ignore_head = false;         // planted: the head that was asserted is not compared
+
+ private:
+  bool Chance(int one_in) { return random_() % static_cast<uint64_t>(one_in) == 0; }
+
+  Status Take(TableCommit commit) {
+    if (ignore_head) {
+      for (TableUpdate& update : commit.updates) {
+        auto* add = std::get_if<AddSnapshot>(&update);
+        if (add != nullptr) add->snapshot.sequence_number = history_.back().last_sequence_number + 1;
+      }
+    } else {
+      RETURN_IF_ERROR(CheckRequirements(history_.back(), commit.requirements));
+    }
+    ASSIGN_OR_RETURN(TableMetadata table, ApplyUpdates(history_.back(), commit.updates, 1));
+    // What a catalog keeps is text.
+    history_.push_back(ParseTableMetadata(TableMetadataText(table).value()).value());
+    return {};
+  }
+
+  const TableFiles* files_;
+  std::mt19937_64 random_;
+  std::vector<TableMetadata> history_;
+  std::vector<TableCommit> late_;
+};
+
+struct Plants {
+  bool forget_tokens = false;
+  bool ignore_head = false;
+};
+
+// Two pipelines append 8 epochs each, in order; an epoch whose commit gave up, or whose process was
+// restarted, is committed again. Empty if every file is there once and the table is whole; else what is
+// wrong.
+std::string Live(uint64_t seed, int format_version, const Plants& plants) {
+  ManualEnv env(1, seed);
+  MemoryFileSystem memory(&env);
+  TableFiles files(&memory, &env);
+  BadCatalog catalog(&files, seed);
+  std::mt19937_64 random(seed + 1);
+  NewTable definition = Definition(format_version);
+  definition.properties["commit.retry.num-retries"] = std::to_string(random() % 4);
+  (void)catalog.CreateTable(kName, definition).ok();
+  catalog.forget_tokens = plants.forget_tokens;
+  catalog.ignore_head = plants.ignore_head;
+  std::map<std::string, int64_t> wanted;
+  std::string wrong;
+  const std::function<void(int, int)> run = [&](int pipeline, int epoch) {
+    const std::string path = "/d/" + std::to_string(pipeline) + "-" + std::to_string(epoch);
+    wanted[path] = epoch + 1;
+    const auto append = PrepareAppend(files, catalog.table(), 0, {File(path, epoch + 1, epoch % 4)});
+    if (!append.ok()) return void(wrong = append.status().ToString());
+    const PipelineToken token{"p" + std::to_string(pipeline), 1, epoch, "{}"};
+    for (int tries = 0;; ++tries) {
+      if (random() % 4 == 0) catalog.Deliver();
+      const auto outcome = CommitAppend(&catalog, files, kName, *append, token, {});
+      const bool repeat = random() % 5 == 0;  // a restart forgets that it is done
+      if (outcome.ok() && !repeat) return;
+      if (!outcome.ok() && outcome.status().retry() != Retry::kBackoff)
+        return void(wrong = outcome.status().ToString());
+      if (tries == 200) return void(wrong = "no end");
+    }
+  };
+  for (int epoch = 0; epoch < 8 && wrong.empty(); ++epoch) {
+    catalog.meanwhile = [&run, epoch] { run(1, epoch); };
+    run(0, epoch);
+    if (catalog.meanwhile) std::exchange(catalog.meanwhile, nullptr)();
+  }
+  catalog.Deliver();
+  if (!wrong.empty()) return wrong;
+
+  const TableMetadata& table = catalog.table();
+  std::map<std::string, int64_t> found;
+  std::set<int64_t> row_ids;
+  int64_t rows = 0;
+  const Snapshot& head = *table.FindSnapshot(*table.current_snapshot_id);
+  for (const ManifestEntry& entry : EntriesOf(files, head)) {
+    if (!found.emplace(entry.file.file_path, entry.file.record_count).second)
+      return entry.file.file_path + " is there twice";
+    rows += entry.file.record_count;
+    for (int64_t i = 0; format_version == 3 && i < entry.file.record_count; ++i) {
+      if (!row_ids.insert(*entry.file.first_row_id + i).second) return "a row id is given twice";
+    }
+  }
+  if (found != wanted) return "files are missing";
+  if (head.summary.at("total-records") != std::to_string(rows)) return "the totals are wrong";
+  for (const Snapshot& snapshot : table.snapshots) {
+    if (!files.Read(snapshot.manifest_list).ok()) return "a live manifest list was removed";
+  }
+  return "";
+}
+
+TEST(AppendSimulation, EveryEpochIsThereOnce) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    ASSERT_EQ(Live(seed, seed % 2 == 0 ? 2 : 3, {}), "") << "seed " << seed;
+  }
+}
+
+TEST(AppendSimulation, PlantedFaultsAreCaught) {
+  for (const Plants& plants : {Plants{.forget_tokens = true}, Plants{.ignore_head = true}}) {
+    int caught = 0;
+    for (uint64_t seed = 0; seed < 20; ++seed) caught += Live(seed, 2, plants).empty() ? 0 : 1;
+    EXPECT_GT(caught, 10) << (plants.forget_tokens ? "forget_tokens" : "ignore_head");
+  }
+}
+
+// A SQLite catalog with its files in a folder of the test's own.
+class SqliteAppend : public testing::Test {
+ protected:
+  SqliteAppend() : files_(FileSystem::Local(), Env::Real()) {
+    char folder[] = "/tmp/caudal_append_XXXXXX";
+    folder_ = mkdtemp(folder);
+    catalog_ = Open("lake");
+  }
+  ~SqliteAppend() override { std::filesystem::remove_all(folder_); }
+
+  std::unique_ptr<SqliteCatalog> Open(const std::string& name) {
+    auto catalog = SqliteCatalog::Open(
+        {.path = folder_ + "/catalog.db", .name = name, .warehouse = folder_ + "/w"}, &files_);
+    EXPECT_TRUE(catalog.ok()) << catalog.status().ToString();
+    return std::move(catalog).value();
+  }
+  LoadedTable Create(int format_version) {
+    EXPECT_TRUE(catalog_->CreateNamespace({"db"}).ok());
+    auto table = catalog_->CreateTable(kName, Definition(format_version));
+    EXPECT_TRUE(table.ok()) << table.status().ToString();
+    return std::move(table).value();
+  }
+  Result<AppendOutcome> Append(const std::string& path, int64_t epoch, const std::string& branch = "main",
+                               int64_t generation = 1) {
+    const auto table = catalog_->LoadTable(kName).value();
+    const auto append = PrepareAppend(files_, table.metadata, 0, {File(path, 5)}).value();
+    return CommitAppend(catalog_.get(), files_, kName, append, {"p", generation, epoch, R"({"t":7})"},
+                        {.branch = branch});
+  }
+
+  std::string folder_;
+  TableFiles files_;
+  std::unique_ptr<SqliteCatalog> catalog_;
+};
+
+TEST_F(SqliteAppend, SnapshotsFollowEachOther) {
+  for (int version : {2, 3}) {
+    const LoadedTable created = Create(version);
+    EXPECT_EQ(created.metadata.location, folder_ + "/w/db/t");
+    ASSERT_TRUE(Append("/a", 1).ok());
+    const auto second = Append("/b", 2);
+    ASSERT_TRUE(second.ok()) << second.status().ToString();
+    EXPECT_EQ(second->result, AppendResult::kCommitted);
+    const LoadedTable table = catalog_->LoadTable(kName).value();
+    EXPECT_THAT(table.metadata_location, HasSubstr("/metadata/00002-"));
+    EXPECT_EQ(table.metadata.metadata_log.size(), 2u);
+    EXPECT_EQ(table.metadata.metadata_log[0].metadata_file, created.metadata_location);
+    EXPECT_EQ(table.metadata.snapshot_log.size(), 2u);
+    EXPECT_EQ(table.metadata.last_sequence_number, 2);
+    EXPECT_EQ(table.metadata.next_row_id, version == 3 ? 10 : 0);
+    const Snapshot& head = *table.metadata.FindSnapshot(second->snapshot_id);
+    EXPECT_EQ(head.summary.at("total-data-files"), "2");
+    EXPECT_EQ(head.summary.at("total-records"), "10");
+    EXPECT_EQ(head.summary.at("caudal.positions"), R"({"t":7})");
+    const auto entries = EntriesOf(files_, head);
+    ASSERT_EQ(entries.size(), 2u);
+    EXPECT_EQ(entries[0].file.file_path, "/b");
+    EXPECT_EQ(entries[0].sequence_number, 2);
+    EXPECT_EQ(entries[1].sequence_number, 1);
+    if (version == 3) {
+      EXPECT_EQ(entries[0].file.first_row_id, 5);
+      EXPECT_EQ(entries[1].file.first_row_id, 0);
+    }
+    ASSERT_TRUE(catalog_->DropTable(kName).ok());
+  }
+}
+
+TEST_F(SqliteAppend, AnEpochIsCommittedOnceWhoeverRepeatsIt) {
+  Create(2);
+  const auto first = Append("/a", 1).value();
+  const auto again = Append("/a", 1).value();
+  EXPECT_EQ(again.result, AppendResult::kFound);
+  EXPECT_EQ(again.snapshot_id, first.snapshot_id);
+  ASSERT_TRUE(Append("/c", 3).ok());
+  EXPECT_EQ(Append("/b", 2).value().result, AppendResult::kSuperseded);
+  ASSERT_TRUE(Append("/d", 1, "main", 2).ok());
+  EXPECT_EQ(Append("/z", 9, "main", 1).value().result, AppendResult::kSuperseded)
+      << "a zombie of generation 1";
+  EXPECT_EQ(catalog_->LoadTable(kName).value().metadata.snapshots.size(), 3u);
+}
+
+TEST_F(SqliteAppend, BranchesGoTheirOwnWay) {
+  Create(3);
+  ASSERT_TRUE(Append("/a", 1, "audit").ok());
+  LoadedTable table = catalog_->LoadTable(kName).value();
+  EXPECT_EQ(table.metadata.current_snapshot_id, std::nullopt);
+  ASSERT_TRUE(Append("/a", 1).ok()) << "the token counts on its own branch";
+  table = catalog_->LoadTable(kName).value();
+  EXPECT_EQ(table.metadata.refs.size(), 2u);
+  EXPECT_EQ(table.metadata.next_row_id, 10);
+}
+
+TEST_F(SqliteAppend, TwoCatalogsOnOneFileTakeTurns) {
+  Create(2);
+  auto other = Open("lake");
+  const LoadedTable stale = other->LoadTable(kName).value();
+  ASSERT_TRUE(Append("/a", 1).ok());
+  TableCommit commit;
+  commit.requirements = {AssertRefSnapshotId{"main", stale.metadata.current_snapshot_id}};
+  commit.updates = {SetProperties{{{"k", "v"}}}};
+  const CommitAnswer answer = other->Commit(kName, commit);
+  EXPECT_EQ(answer.outcome, CommitOutcome::kRefused);
+  EXPECT_EQ(answer.status.retry(), Retry::kBackoff);
+  EXPECT_THAT(answer.status.message(), HasSubstr("the branch 'main' is at snapshot"));
+  commit.requirements = {};
+  EXPECT_EQ(other->Commit(kName, commit).outcome, CommitOutcome::kDone);
+  EXPECT_EQ(catalog_->LoadTable(kName).value().metadata.properties.at("k"), "v");
+}
+
+TEST_F(SqliteAppend, WhatIsNotThereIsNamed) {
+  EXPECT_THAT(catalog_->CreateTable(kName, Definition(2)).status().ToString(),
+              HasSubstr("there is no namespace 'db'"));
+  Create(2);
+  EXPECT_THAT(catalog_->CreateTable(kName, Definition(2)).status().ToString(),
+              HasSubstr("the table 'db.t' is there already"));
+  EXPECT_THAT(catalog_->LoadTable({{"db"}, "T"}).status().ToString(),
+              HasSubstr("hint: 'db.t' differs by case alone"));
+  EXPECT_THAT(Open("other")->LoadTable(kName).status().ToString(),
+              HasSubstr("there is no table 'db.t' in the catalog 'other'\n  hint: this file has it under the "
+                        "catalog name 'lake'"));
+  EXPECT_EQ(catalog_->ListTables({"db"}).value(), std::vector<std::string>{"t"});
+  EXPECT_EQ(catalog_->ListNamespaces().value().size(), 1u);
+  const auto append =
+      PrepareAppend(files_, catalog_->LoadTable(kName).value().metadata, 0, {File("/a", 1)}).value();
+  ASSERT_TRUE(catalog_->DropTable(kName).ok());
+  Create(2);
+  EXPECT_THAT(CommitAppend(catalog_.get(), files_, kName, append, {"p", 1, 1, ""}, {}).status().ToString(),
+              HasSubstr("it was dropped and made again"));
+}
+
+TEST(TableFiles, LocationsAreTakenAsTheyAreWritten) {
+  EXPECT_EQ(PathOf("/a b/c").value(), "/a b/c");
+  EXPECT_EQ(PathOf("file:/a%20b").value(), "/a%20b");
+  EXPECT_EQ(PathOf("file:///a").value(), "/a");
+  EXPECT_EQ(PathOf("file://localhost/a").value(), "/a");
+  EXPECT_EQ(PathOf("rel/a:b").value(), "rel/a:b");
+  EXPECT_THAT(PathOf("s3://b/k").status().ToString(), HasSubstr("locations of 's3:' are not read"));
+  EXPECT_EQ(MetadataVersion("/t/metadata/00012-abc.metadata.json"), 12);
+  EXPECT_EQ(MetadataVersion("v3.metadata.json"), 3);
+  EXPECT_EQ(MetadataVersion("x"), -1);
+}
+
+}  // namespace
+}  // namespace caudal::iceberg
