@@ -97,6 +97,7 @@ class Job:
         watch = Watch()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         servers, stole = self.beside(), stolen()
+        began = time.monotonic()
         run = self.start()
         while run.poll() is None:
             engine = watch.engine_of(run.pid)
@@ -106,12 +107,13 @@ class Job:
                 except OSError:
                     pass
             time.sleep(0.05)
+        ended = time.monotonic()
         if run.returncode != 0:
             sys.exit(f"bench: the run ended with code {run.returncode}; its log is {self.folder}/state/caudal.log")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         servers = {name: used - servers[name] for name, used in self.beside().items()}
-        return {**self.measured(watch, cpu), "stolen_seconds": stolen() - stole,
+        return {**self.measured(watch, cpu), "process_seconds": ended - began, "stolen_seconds": stolen() - stole,
                 "servers_us_per_event": {name: used * 1e6 / self.args.events for name, used in servers.items()}}
 
     def measured(self, watch, cpu):
