@@ -33,6 +33,7 @@ test: ## set up, build with the release preset, run every test
 	@echo "test: building with the 'release' preset in build/release (sanitizers: make sanitize)"
 	@ninja -C build/release
 	@ctest --preset release | tee build/test.log
+	@grep -hE '^((written|bounded|restore|rescale|tiny): |  skipped )' build/release/Testing/Temporary/LastTest.log
 	@grep 'tests passed' build/test.log
 
 # --- what developers run ----------------------------------------------------------------------------------------

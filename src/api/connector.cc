@@ -175,7 +175,8 @@ Status ValidateOptions(const Connector& connector, const Table& table) {
                                     spec.name, connector.name()))
         .Hint(fmt::format("add '{}' = '…' to WITH: {}", spec.name, spec.doc));
   }
-  return Status();
+  Status status = connector.CheckOptions(table);
+  return status.ok() ? status : std::move(status).At(fmt::format("table '{}'", table.name));
 }
 
 }  // namespace caudal

@@ -68,6 +68,9 @@ class Connector {
   virtual std::vector<Field> metadata() const { return {}; }
   virtual bool can_read() const { return false; }
   virtual bool can_write() const { return false; }
+  // What the list of options cannot say of their values, such as the name of a format and its own options.
+  // A User error quotes the option in '…'.
+  virtual Status CheckOptions(const Table& table) const { return Status(); }
   // What the planner asks before anything runs: the row kinds that reading the table gives (from its options:
   // 'feed.changelog', a CDC format), and those that a sink made for it will accept().
   virtual Result<ChangelogKinds> source_changelog(const Table& table) const {
@@ -82,8 +85,8 @@ class Connector {
 };
 
 // Checks the table's options against the connector's list: unknown names (with the nearest known one), values
-// of the wrong type, missing required ones. "connector" and "caudal.*" options of the runtime are known
-// everywhere.
+// of the wrong type, missing required ones, and what CheckOptions finds. "connector" and "caudal.*" options
+// of the runtime are known everywhere.
 Status ValidateOptions(const Connector& connector, const Table& table);
 
 // Parses "30 s", "5 min", "200ms", "1 h" to milliseconds; "128 MB", "64kb", "1g" to bytes, as Flink does.

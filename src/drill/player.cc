@@ -199,12 +199,6 @@ Status Player::PlayBlock(const TestBlock& block) {
     return RunUntilIdle().ok() ? (Crash(), Status()) : Status::Internal("the jobs cannot go on");
   if (word == "restore") return Restore();
   if (word == "end") return OnEnd();
-  if (word == "fault") {
-    const FaultPoint point = Faults::Find(block.words[1]);
-    if (point == FaultPoint::kCount)
-      return Status::User(fmt::format("there is no fault point '{}'", block.words[1]));
-    Faults::Arm(point, FaultAction::kError);
-  }
   return Status();
 }
 

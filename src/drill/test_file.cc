@@ -8,10 +8,9 @@
 namespace caudal::drill {
 namespace {
 
-constexpr std::string_view kWords[] = {"statement", "query",      "pipeline", "insert",  "feed",
-                                       "changelog", "table",      "contents", "explain", "metric",
-                                       "watermark", "checkpoint", "crash",    "restore", "advance",
-                                       "fault",     "end",        "oracle",   "skip"};
+constexpr std::string_view kWords[] = {
+    "statement", "query",     "pipeline",   "insert", "feed",    "changelog", "table", "contents", "explain",
+    "metric",    "watermark", "checkpoint", "crash",  "restore", "advance",   "end",   "oracle",   "skip"};
 
 std::vector<std::string> Lines(std::string_view text) {
   std::vector<std::string> lines;

@@ -9,6 +9,8 @@
 namespace caudal {
 namespace {
 
+constexpr std::string_view kReadable = "'json', 'raw' and, for files, 'parquet'";
+
 Status UnknownFormat(std::string_view format, std::string_view known) {
   return Status::User(fmt::format("format '{}' is not known here", format))
       .Hint(fmt::format("formats are {}", known));
@@ -27,7 +29,7 @@ Result<std::unique_ptr<Decoder>> MakeDecoder(std::string_view format, const Sche
     ASSIGN_OR_RETURN(std::unique_ptr<RawDecoder> decoder, RawDecoder::Make(schema));
     return std::unique_ptr<Decoder>(std::move(decoder));
   }
-  return UnknownFormat(format, "'json', 'raw' and, for files, 'parquet'");
+  return UnknownFormat(format, kReadable);
 }
 
 Result<std::unique_ptr<Encoder>> MakeEncoder(std::string_view format, const Schema& schema,
@@ -38,6 +40,11 @@ Result<std::unique_ptr<Encoder>> MakeEncoder(std::string_view format, const Sche
     return std::unique_ptr<Encoder>(std::move(encoder));
   }
   return UnknownFormat(format, "'json' and, for files, 'parquet'");
+}
+
+Status CheckFormat(std::string_view format, const FormatOptions& options) {
+  if (format == "json") return JsonOptions::From(options).status();
+  return format == "raw" ? Status() : UnknownFormat(format, kReadable);
 }
 
 RecordFraming MakeFraming(std::string_view format) {

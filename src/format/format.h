@@ -18,6 +18,8 @@ Result<std::unique_ptr<Decoder>> MakeDecoder(std::string_view format, const Sche
                                              const FormatOptions& options);
 Result<std::unique_ptr<Encoder>> MakeEncoder(std::string_view format, const Schema& schema,
                                              const FormatOptions& options);
+// The name and the options of a row format, before there is a schema. User error as above.
+Status CheckFormat(std::string_view format, const FormatOptions& options);
 // How the format's records stand in a file. REQUIRES: MakeDecoder takes the format.
 RecordFraming MakeFraming(std::string_view format);
 

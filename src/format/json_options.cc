@@ -8,6 +8,12 @@
 namespace caudal {
 namespace {
 
+// Of all options that Set takes.
+constexpr std::string_view kNames =
+    "fail-on-missing-field, ignore-parse-errors, timestamp-format.standard, map-null-key.mode, "
+    "map-null-key.literal, encode.ignore-null-fields, encode.decimal-as-plain-number, "
+    "decode.json-parser.enabled";
+
 std::string Upper(std::string_view text) {
   std::string upper(text);
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -51,7 +57,8 @@ Status Set(JsonOptions* json, std::string_view key, std::string_view name, const
     // There is one parser: both values give the same.
     return ParseFlag(name, value).status();
   } else {
-    return Status::User(fmt::format("unknown option '{}' of format 'json'", name));
+    return Status::User(fmt::format("unknown option '{}' of format 'json'", name))
+        .Hint(fmt::format("they are {}", kNames));
   }
   return Status();
 }

@@ -15,6 +15,7 @@ class SecretConnector : public Connector {
   std::vector<Field> metadata() const override { return inner_->metadata(); }
   bool can_read() const override { return inner_->can_read(); }
   bool can_write() const override { return inner_->can_write(); }
+  Status CheckOptions(const Table& table) const override { return inner_->CheckOptions(table); }
   Result<ChangelogKinds> source_changelog(const Table& table) const override {
     return inner_->source_changelog(table);
   }

@@ -225,6 +225,11 @@ class TableBinder {
                       "not {}",
                       name.text, type.ToString()));
     }
+    const std::optional<Expr>& computed = table_.columns[static_cast<size_t>(*column)].computed;
+    if (computed && computed->kind == Expr::Kind::kCall && computed->name == "PROCTIME") {
+      return Fail(name.range, fmt::format("'{}' is processing time, which has no watermark", name.text))
+          .Hint("leave WATERMARK out, or name a column with the time of the event");
+    }
     Scope scope{table_.name, table_.schema()};
     ExpressionBinder binder(source_, scope);
     ASSIGN_OR_RETURN(Expr expr, binder.Bind(*definition.expression));

@@ -341,6 +341,12 @@ TEST_F(SessionTest, ChecksTables) {
       "  at line 1, column 38\n"
       "      CREATE TABLE x (a INT, WATERMARK FOR a AS a) WITH ('connector' = 'fake')\n"
       "                                           ^");
+  EXPECT_EQ(Run("CREATE TABLE x (a AS PROCTIME(), WATERMARK FOR a AS a) WITH ('connector' = 'fake')"),
+            "error[user]: 'a' is processing time, which has no watermark\n"
+            "  at line 1, column 48\n"
+            "      CREATE TABLE x (a AS PROCTIME(), WATERMARK FOR a AS a) WITH ('connector' = 'fake')\n"
+            "                                                     ^\n"
+            "  hint: leave WATERMARK out, or name a column with the time of the event");
   EXPECT_EQ(Run("CREATE TABLE x (a BIGINT METADATA FROM 'part') WITH ('connector' = 'fake')"),
             "error[user]: connector 'fake' has no metadata 'part'\n"
             "  at line 1, column 17\n"

@@ -214,6 +214,22 @@ Result<RestoredCheckpoint> CheckpointStore::Load(const Epoch& epoch) {
   return restored;
 }
 
+Status CheckpointStore::WarnOfMissing(const std::vector<ManifestFile>& manifests, const Epoch& newest,
+                                      std::vector<std::string>* warnings) const {
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files_->List(folder_));
+  for (const FileInfo& entry : entries) {
+    const auto committed = ParseName(FileName(entry.path), "committed-", true);
+    if (!committed || *committed < newest) continue;
+    const bool there = std::any_of(manifests.begin(), manifests.end(), [&](const ManifestFile& file) {
+      return file.epoch == *committed && !file.closed;
+    });
+    if (there) continue;
+    warnings->push_back(fmt::format("{}/{} is missing, though every target has its rows: they are made again",
+                                    folder_, ManifestName(*committed)));
+  }
+  return Status();
+}
+
 Result<std::optional<RestoredCheckpoint>> CheckpointStore::Restore() {
   FAULT_POINT(restore_state);
   if (!PLANTED_FAULT(generation_not_fenced)) RETURN_IF_ERROR(CloseOlderGenerations());
@@ -226,6 +242,7 @@ Result<std::optional<RestoredCheckpoint>> CheckpointStore::Restore() {
     if (file->closed) continue;
     Result<RestoredCheckpoint> loaded = Load(file->epoch);
     if (loaded.ok()) {
+      RETURN_IF_ERROR(WarnOfMissing(all, loaded->manifest.epoch, &warnings));
       loaded->warnings = std::move(warnings);
       RETURN_IF_ERROR(BeginAt(loaded->manifest.epoch.number + 1));
       return std::optional<RestoredCheckpoint>(std::move(*loaded));

@@ -28,8 +28,10 @@ namespace caudal {
 struct RestoredCheckpoint {
   Manifest manifest;
   std::vector<std::vector<std::string>> segments;  // by node, as in manifest.nodes[i].segments
-  std::vector<std::string> warnings;               // newer manifests that were damaged and passed over
+  std::vector<std::string> warnings;               // newer manifests that were passed over: damaged or gone
 };
+
+struct ManifestFile;
 
 class CheckpointStore {
  public:
@@ -78,6 +80,9 @@ class CheckpointStore {
   Status RemoveOldGenerations();
   // Hidden files that a crash left half-made.
   Status RemoveLeftovers();
+  // Of manifests that were committed after `newest` and are gone.
+  Status WarnOfMissing(const std::vector<ManifestFile>& manifests, const Epoch& newest,
+                       std::vector<std::string>* warnings) const;
   Status BeginAt(int64_t number);
   Result<RestoredCheckpoint> Load(const Epoch& epoch);
 

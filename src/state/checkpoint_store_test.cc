@@ -1,5 +1,6 @@
 #include "state/checkpoint_store.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fs/memory_file_system.h"
@@ -146,6 +147,21 @@ TEST_F(CheckpointStoreTest, DamageFallsBackToTheOneBefore) {
   }
   files_.Overwrite("state/segment-1-1", "CDLSEG" + std::string("\0\1", 2) + "A");
   EXPECT_EQ(Open()->Restore().status().domain(), Domain::kData);
+}
+
+TEST_F(CheckpointStoreTest, TheNewestManifestIsGoneThoughItWasCommitted) {
+  auto store = Open();
+  ASSERT_TRUE(store->Restore().ok());
+  ASSERT_TRUE(Commit(*store, 1, "a").ok());
+  ASSERT_TRUE(Commit(*store, 2, "b").ok());
+  ASSERT_TRUE(store->NoteCommitted({1, 2}).ok());
+  ASSERT_TRUE(files_.Remove("state/manifest-1-2").ok());
+  auto again = Open()->Restore();
+  ASSERT_TRUE(again.ok() && again->has_value()) << again.status().ToString();
+  EXPECT_EQ((*again)->manifest.epoch.number, 1);
+  EXPECT_THAT((*again)->warnings,
+              testing::ElementsAre(
+                  "state/manifest-1-2 is missing, though every target has its rows: they are made again"));
 }
 
 // KF-45: two queries on one checkpoint folder.

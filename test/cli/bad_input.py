@@ -137,6 +137,13 @@ class BadInput(unittest.TestCase):
         self.expect(self.caudal("run", "job.sql"), 3, "error[user]", "unknown option 'formt'", "line 4", "did you mean 'format'?")
         self.assertFalse((self.folder / "caudal-state").exists() or (self.folder / "out.db").exists())
 
+    def test_options_of_the_format_are_checked_where_they_stand(self):
+        for option, said in ((", 'json.nix' = 'x'", "unknown option 'json.nix' of format 'json'"),
+                             (", 'json.fail-on-missing-field' = 'maybe'", "'maybe' is not true or false")):
+            self.job(source=option)
+            self.expect(self.caudal("run", "job.sql"), 3, "error[user]", said, "line 4")
+            self.assertFalse((self.folder / "caudal-state").exists() or (self.folder / "out.db").exists())
+
     def test_type_mismatch(self):
         self.job(expression="ts")
         self.expect(self.caudal("run", "job.sql"), 3, "error[user]", "column 'amount' of table 'out_rows'", "TIMESTAMP(3)", "line 8",
@@ -367,7 +374,9 @@ class BadInput(unittest.TestCase):
         self.assertEqual(counts, {"malformed": 2, "contract": 1}, listed.stderr)
         aside = [json.loads(line) for path in (self.folder / "aside").glob("[!.]*") for line in path.read_bytes().splitlines()]
         # Byte for byte, blanks at its end included.
-        self.assertIn(broken, [base64.b64decode(row["raw"]) for row in aside])
+        raws = [base64.b64decode(row["raw"]) for row in aside]
+        self.assertIn(broken, raws)
+        self.assertIn(b"\xff\xfe", raws)
         self.assert_nothing_half_written()
 
     def test_values_that_are_ignored_are_counted(self):
@@ -445,7 +454,8 @@ class BadInput(unittest.TestCase):
         self.job(source=WATCH)
         process = self.start("run", "job.sql", "--state", "state")
         self.wait_for(lambda: "event=started" in self.log(), "the first")
-        self.expect(self.caudal("run", "job.sql", "--state", "state"), 3, "another instance runs on state folder 'state'", "caudal stop")
+        self.expect(self.caudal("run", "job.sql", "--state", "state"), 3, f"another instance, process {process.pid}, runs on state folder 'state'",
+                    "caudal stop")
         self.assertIsNone(process.poll())
         self.expect(self.caudal("stop", "--state", "state"), 0)
         self.assertEqual(process.wait(timeout=20), 0)

@@ -3,6 +3,7 @@
 #include "connect/filesystem/file_columns.h"
 #include "connect/filesystem/file_source.h"
 #include "connect/filesystem/sink/file_sink.h"
+#include "format/format.h"
 
 namespace caudal {
 namespace {
@@ -49,6 +50,11 @@ constexpr OptionSpec kOptions[] = {
 std::span<const OptionSpec> FilesystemConnector::options() const { return kOptions; }
 
 std::vector<Field> FilesystemConnector::metadata() const { return FileColumns::Metadata(); }
+
+Status FilesystemConnector::CheckOptions(const Table& table) const {
+  const std::string_view format = table.option("format");
+  return format == "parquet" ? Status() : CheckFormat(format, table.options);
+}
 
 Result<std::unique_ptr<Source>> FilesystemConnector::MakeSource(const Table& table,
                                                                 const ReadRequest& request,

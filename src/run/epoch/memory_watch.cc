@@ -9,6 +9,8 @@ namespace {
 constexpr int64_t kPatientEpochs = 2;
 constexpr int64_t kEphemeralPatience = 5'000'000'000;
 
+double Megabytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
 }  // namespace
 
 Status MemoryWatch::Look(const std::string& query, int64_t now_nanos) {
@@ -27,14 +29,16 @@ Status MemoryWatch::Look(const std::string& query, int64_t now_nanos) {
   over_ = true;
   const bool in_vain = ephemeral_ ? now_nanos - since_nanos_ > kEphemeralPatience : epochs_ >= kPatientEpochs;
   if (!in_vain) return Status();
-  const std::string held = fmt::format("query '{}' holds {} MB of memory", query, budget_->used() >> 20);
-  const std::string limit = fmt::format("more than the {} MB of '{}'", over->limit() >> 20, over->name());
+  const std::string held =
+      fmt::format("query '{}' holds {:.1f} MB of memory", query, Megabytes(budget_->used()));
+  const std::string limit =
+      fmt::format("more than the {:.1f} MB of '{}'", Megabytes(over->limit()), over->name());
   const std::string message =
       over == budget_ ? fmt::format("{}, {}, and a checkpoint gave nothing back", held, limit)
                       : fmt::format(
-                            "{}, the most of all that together hold {} MB, {}, and a checkpoint gave "
-                            "nothing back",
-                            held, over->used() >> 20, limit);
+                            "{}, the most of all that together hold {:.1f} MB, {}, and a checkpoint "
+                            "gave nothing back",
+                            held, Megabytes(over->used()), limit);
   // Starting again would need the same memory again.
   return Status::External(message, Retry::kNo)
       .Hint("raise 'caudal.memory-limit', or keep less state: shorter windows, retention or TTL");

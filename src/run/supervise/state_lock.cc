@@ -33,6 +33,20 @@ Status CannotRead(const std::string& path) {
       .Hint("give the user that runs caudal the right to this path");
 }
 
+// The holder's number stands in the lock file.
+std::string HolderOf(int file) {
+  char text[24] = "";
+  const ssize_t size = pread(file, text, sizeof text - 1, 0);
+  const long pid = size > 0 ? std::strtol(text, nullptr, 10) : 0;
+  return pid > 0 ? fmt::format("another instance, process {},", pid) : "another instance";
+}
+
+// For whoever finds the lock taken; a folder that cannot be written fails elsewhere.
+void WriteHolder(int file) {
+  const std::string text = fmt::format("{}\n", getpid());
+  if (ftruncate(file, 0) == 0) (void)!pwrite(file, text.data(), text.size(), 0);
+}
+
 // The child of a supervisor that was killed dies with it, but not in the same instant.
 bool LockSoon(int file) {
   for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
@@ -52,9 +66,10 @@ Result<StateLock> StateLock::Take(const std::string& state_root) {
   if (file < 0) return CannotWrite(state_root, std::strerror(errno));
   StateLock lock(file, state_root);
   if (!LockSoon(file)) {
-    return Status::User(fmt::format("another instance runs on state folder '{}'", state_root))
+    return Status::User(fmt::format("{} runs on state folder '{}'", HolderOf(file), state_root))
         .Hint(fmt::format("caudal stop --state {}, or name another folder", state_root));
   }
+  WriteHolder(file);
   // Lock files stay writable when their folder is not: try what a checkpoint will do.
   const std::string probe = state_root + "/.writable";
   std::ofstream(probe) << "1";

@@ -7,6 +7,11 @@
 #include "server/row_text.h"
 
 namespace caudal {
+namespace {
+
+constexpr std::string_view kNullText = "<NULL>";  // of a TextResult
+
+}  // namespace
 
 Status ScriptRunner::Run(const sql::Outcome& outcome) {
   started_ = false;
@@ -32,8 +37,8 @@ Status ScriptRunner::Run(const sql::TextResult& result) {
     for (const auto& row : result.rows) {
       std::string line;
       for (size_t i = 0; i < row.size(); ++i) {
-        line +=
-            fmt::format("{}{}: {}", i == 0 ? "" : ", ", JsonQuoted(result.columns[i]), JsonQuoted(row[i]));
+        line += fmt::format("{}{}: {}", i == 0 ? "" : ", ", JsonQuoted(result.columns[i]),
+                            row[i] == kNullText ? "null" : JsonQuoted(row[i]));
       }
       console_->Out("{" + line + "}\n");
     }
