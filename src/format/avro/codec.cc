@@ -11,7 +11,9 @@ namespace caudal::avro {
 namespace {
 
 constexpr size_t kFirstOutput = 16 * 1024;
-constexpr int kRawDeflate = -15;      // no zlib header, no checksum, as Avro has it
+constexpr int kRawDeflate = -15;  // no zlib header, no checksum, as Avro has it
+// Python's Avro libraries cut zlib's header off and forget (part of) the checksum at its end.
+constexpr unsigned kZlibChecksum = 4;
 constexpr int kZstandardWindow = 27;  // 128 MiB: what zstd itself takes without being asked
 
 Status TooLong(int64_t most) {
@@ -43,7 +45,7 @@ Result<std::string> Inflate(std::string_view bytes, int64_t most) {
     used = out.size() - stream.avail_out;
     if (answer == Z_STREAM_END) {
       if (static_cast<int64_t>(used) > most) return TooLong(most);
-      if (stream.avail_in > 0) return Status::Data("bytes behind the end of the deflated block");
+      if (stream.avail_in > kZlibChecksum) return Status::Data("bytes behind the end of the deflated block");
       out.resize(used);
       return out;
     }

@@ -86,6 +86,13 @@ TEST(AvroContainer, WhatACompressedBlockGivesHasALimit) {
   }
 }
 
+TEST(AvroContainer, APartOfTheZlibChecksumMayFollow) {
+  const std::string packed = Pack(Codec::kDeflate, "some data").value();
+  EXPECT_EQ(Unpack(Codec::kDeflate, packed + "abc", 100).value(), "some data");  // as PyIceberg writes it
+  EXPECT_EQ(Unpack(Codec::kDeflate, packed + "abcde", 100).status().message(),
+            "bytes behind the end of the deflated block");
+}
+
 TEST(AvroContainer, OtherFilesAreRefusedByName) {
   EXPECT_THAT(ReadThrough("PAR1").second.ToString(), HasSubstr("it does not begin with 'Obj' and 1"));
   std::string file = File(Codec::kNull, 1);

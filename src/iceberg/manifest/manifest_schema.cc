@@ -59,8 +59,9 @@ Json DecimalType(const Type& type) {
   return json;
 }
 
-// A named type that the schema defined before is only named.
-Json AvroType(const Type& type, std::set<std::string>* defined) {
+// Each fixed has a name of its own: Avro would let a second one only name the first, which PyIceberg does not
+// read.
+Json AvroType(const Type& type, int32_t field_id, std::set<std::string>* defined) {
   Json json;
   switch (type.id) {
     case TypeId::kDate:
@@ -89,7 +90,8 @@ Json AvroType(const Type& type, std::set<std::string>* defined) {
       return TypeText(type);  // the others have Avro's names
   }
   const auto name = json["name"].get<std::string>();
-  return defined->insert(name).second ? json : Json(name);
+  if (!defined->insert(name).second) json["name"] = fmt::format("{}_{}", name, field_id);
+  return json;
 }
 
 Json PartitionRecord(const PartitionSpec& spec, const std::vector<Type>& types) {
@@ -97,7 +99,8 @@ Json PartitionRecord(const PartitionSpec& spec, const std::vector<Type>& types) 
   std::set<std::string> defined;
   for (size_t i = 0; i < spec.fields.size(); ++i) {
     const PartitionField& field = spec.fields[i];
-    Json json = OptionalField(AvroName(field.name), field.field_id, AvroType(types[i], &defined));
+    Json json =
+        OptionalField(AvroName(field.name), field.field_id, AvroType(types[i], field.field_id, &defined));
     if (AvroName(field.name) != field.name) json["iceberg-field-name"] = field.name;
     fields.push_back(std::move(json));
   }

@@ -260,7 +260,7 @@ TEST(Manifest, TheSchemaIsWhatOtherReadersNeed) {
   EXPECT_THAT(
       entry,
       HasSubstr(
-          R"({"name":"u_x2Dagain","type":["null","uuid_fixed"],"default":null,"field-id":1004,"iceberg-field-name":"u-again"})"));
+          R"({"name":"u_x2Dagain","type":["null",{"type":"fixed","name":"uuid_fixed_1004","size":16,"logicalType":"uuid"}],"default":null,"field-id":1004,"iceberg-field-name":"u-again"})"));
   EXPECT_THAT(
       entry,
       HasSubstr(
