@@ -112,6 +112,7 @@ peer-kafka: ## read and write a real Kafka: start-up modes, lost data, outages, 
 	@ninja -C build/release caudal connect_kafka_test
 	@test/peer/kafka/source build/release/caudal
 	@test/peer/kafka/sink build/release/caudal
+	@test/peer/kafka/dead_letters build/release/caudal
 	@test/peer/kafka/kill --caudal build/release/caudal
 	@test/peer/kafka/docs build/release/caudal
 

@@ -57,6 +57,7 @@ struct ConnectorContext {
 struct ReadRequest {
   Schema schema;
   std::vector<int> columns;  // position in Table::columns of each non-hidden field of `schema`
+  bool envelope = false;     // also SourceRows::key and ::headers
 };
 
 class Connector {

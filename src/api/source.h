@@ -28,8 +28,17 @@ struct Split {
 // Where to go on, as JSON text: names its origin, resumes exactly after the last chunk.
 using Position = std::string;
 
-// Hidden column with SourceRows::file, where the dead-letter table shows it.
+// Hidden columns with SourceRows::file, ::key, ::headers and ::arrival, where the dead-letter table shows
+// them.
 inline constexpr std::string_view kFileColumn = "$file";
+inline constexpr std::string_view kKeyColumn = "$key";
+inline constexpr std::string_view kHeadersColumn = "$headers";
+inline constexpr std::string_view kArrivalColumn = "$arrival";
+
+inline Type HeadersType() { return Type::Map(Type::String().WithNullable(false), Type::Bytes()); }
+
+// Name and value, NULL or not, in the order of the record; a name may be there twice.
+using RecordHeaders = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
 // A record that could not be decoded, or several that are passed over unread.
 struct RejectedRecord {
@@ -40,6 +49,11 @@ struct RejectedRecord {
   std::string file = {};  // that `offset` counts in; empty: the split as a whole
   int64_t records = 1;    // that it stands for; each has the fate
   std::string hint = {};  // what would let it be read; empty: nothing is known
+  bool no_value = false;  // `raw` is NULL, not empty
+  // Where the reader was asked for the envelope.
+  std::optional<std::string> key = {};
+  RecordHeaders headers = {};
+  int64_t arrival_millis = -1;  // -1: not known
 };
 
 // What one poll read, all from the reader's split.
@@ -51,6 +65,9 @@ struct SourceRows {
   int64_t ignored_values = 0;         // that could not be read and, as an option says, became NULL
   std::string file = {};              // that all rows are of, and offsets count in; empty: no source of files
   std::vector<int64_t> offsets = {};  // of the rows, for errors; empty: unknown
+  // The records' keys, BYTES, and headers, MAP<STRING, BYTES>, if ReadRequest::envelope asks and there are
+  // such.
+  ColumnPtr key = nullptr, headers = nullptr;
   std::vector<std::string> warnings = {};  // for people, each once: what is odd but stops nothing
 };
 struct NothingYet {};

@@ -50,6 +50,13 @@ struct Table {
     auto found = options.find(key);
     return found == options.end() ? fallback : std::string_view(found->second);
   }
+  // The column of that name, null if there is none.
+  const TableColumn* FindColumn(std::string_view column_name) const {
+    for (const TableColumn& column : columns) {
+      if (column.name == column_name) return &column;
+    }
+    return nullptr;
+  }
   // All columns, as a SELECT sees them.
   Schema schema() const {
     Schema all;

@@ -121,7 +121,8 @@ Status Job::Prepare() {
   }
   budget_ = std::make_unique<MemoryBudget>("query " + query_, settings_.memory_limit, options_.budget);
   if (plan_.dead_letter) {
-    ASSIGN_OR_RETURN(dead_letter_, DeadLetterTable::Make(plan_.dead_letter->table, query_));
+    ASSIGN_OR_RETURN(dead_letter_,
+                     DeadLetterTable::Make(plan_.dead_letter->table, {query_, options_.pipeline_version}));
   }
   ASSIGN_OR_RETURN(fingerprints_,
                    Fingerprints(plan_, options_.make_operator, settings_.evaluator, options_.env));
@@ -292,7 +293,7 @@ Status Job::MakeEndpoints() {
     if (const ScanNode* scan = plan.as<ScanNode>()) {
       ASSIGN_OR_RETURN(endpoint.options, SourceOptionsOf(scan->table, plan_, settings_));
       ASSIGN_OR_RETURN(const Connector* connector, FindConnector(options_, scan->table));
-      const ScanRows rows(plan, dead_letter_.has_value(), plan_.batch, 0);
+      const ScanRows rows(plan, dead_letter_ ? &dead_letter_->table() : nullptr, plan_.batch, 0);
       ASSIGN_OR_RETURN(const Table revealed, Revealed(scan->table));
       ASSIGN_OR_RETURN(endpoint.source,
                        connector->MakeSource(revealed, rows.request(), MakeConnectorContext({})));

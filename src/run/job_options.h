@@ -21,8 +21,9 @@ struct JobOptions {
   std::span<const Connector* const> connectors;
   OperatorFactory make_operator;  // default: op/'s MakeOperator
   std::string pipeline = "default";
-  std::string state_root;   // checkpoints are in <state_root>/<pipeline>/<query>; empty: ephemeral
-  std::string scratch_dir;  // ephemeral: where sinks may keep an epoch's rows
+  std::string pipeline_version = {};  // of its file; empty: there is none
+  std::string state_root;             // checkpoints are in <state_root>/<pipeline>/<query>; empty: ephemeral
+  std::string scratch_dir;            // ephemeral: where sinks may keep an epoch's rows
   std::vector<std::string> allow_dropped;
   // A drained query is refused, once its last commit is sure to be visible. Otherwise it ends at once, as is
   // right when the process that drained it died before it could say so.

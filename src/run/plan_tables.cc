@@ -29,7 +29,7 @@ Status CheckScan(const PlanNode& node, const Plan& plan, const JobSettings& sett
   RETURN_IF_ERROR(SourceOptionsOf(table, plan, settings).status());
   ASSIGN_OR_RETURN(const Connector* connector, FindConnector(options, table));
   ASSIGN_OR_RETURN(const Table revealed, Revealed(table));
-  const ScanRows rows(node, plan.dead_letter.has_value(), plan.batch, 0);
+  const ScanRows rows(node, plan.dead_letter ? &plan.dead_letter->table : nullptr, plan.batch, 0);
   return connector->MakeSource(revealed, rows.request(), AskingContext(options)).status();
 }
 

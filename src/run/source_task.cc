@@ -38,7 +38,8 @@ SourceTask::SourceTask(const JobContext* job, int node, int task, const PlanNode
       options_(options),
       source_(source),
       group_(group),
-      rows_(plan, job->dead_letter != nullptr, options.batch, options.max_skew_millis),
+      rows_(plan, job->dead_letter == nullptr ? nullptr : &job->dead_letter->table(), options.batch,
+            options.max_skew_millis),
       evaluator_(job->evaluator) {}
 
 void SourceTask::Assign(std::vector<SplitState> splits) {

@@ -60,6 +60,7 @@ Status EngineRun::Start() {
   }
   for (Plan& plan : program_->Queries()) {
     JobOptions options = engine_.MakeJobOptions(program_->text().name, options_.state_root);
+    if (program_->text().file) options.pipeline_version = program_->text().file->version;
     options.allow_dropped = options_.allow_dropped;
     options.refuse_drained = !options_.restarted;
     queries_.push_back(std::make_unique<QueryRunner>(std::move(plan), std::move(options), env_, &log_));

@@ -12,6 +12,24 @@ namespace {
 
 constexpr std::string_view kTimestampTypes[] = {"NoTimestampType", "CreateTime", "LogAppendTime"};
 
+// Spans of the records' own bytes, NULL where `none` marks. REQUIRES: a flag each record.
+template <typename Give>
+ColumnPtr Spans(const KafkaRecords& records, const std::vector<uint8_t>& none, Give give) {
+  const auto& raw = records.batch.records;
+  MutableBufferPtr views = Buffer::Allocate(raw.size() * sizeof(StringView));
+  MutableBufferPtr validity;
+  for (size_t i = 0; i < raw.size(); ++i) views->mutable_as<StringView>()[i] = StringView(give(raw[i]));
+  if (std::find(none.begin(), none.end(), 1) != none.end()) {
+    validity = Buffer::Allocate((raw.size() + 63) / 64 * sizeof(uint64_t));
+    std::fill_n(validity->mutable_as<uint64_t>(), (raw.size() + 63) / 64, uint64_t{0});
+    for (size_t i = 0; i < raw.size(); ++i) {
+      if (none[i] == 0) validity->mutable_as<uint64_t>()[i / 64] |= uint64_t{1} << (i % 64);
+    }
+  }
+  return Column::Flat(Type::Bytes(), static_cast<int32_t>(raw.size()), std::move(views), std::move(validity),
+                      records.batch.pins);
+}
+
 // One value a record, by `give(record)`.
 template <typename T, typename Give>
 ColumnPtr Fixed(const Type& type, int32_t count, Give give) {
@@ -20,16 +38,17 @@ ColumnPtr Fixed(const Type& type, int32_t count, Give give) {
   return Column::Flat(type, count, values, nullptr);
 }
 
-ColumnPtr Headers(const Type& type, const KafkaRecords& records, int32_t count) {
+// `once`: a MAP has a key once, and the last value stands, as in Flink; else all are there, in their order.
+ColumnPtr HeaderMaps(const Type& type, const KafkaRecords& records, bool once) {
+  const int32_t count = static_cast<int32_t>(records.batch.records.size());
   ColumnBuilder builder(type, count);
   uint32_t next = 0;
   for (int32_t i = 0; i < count; ++i) {
     const uint32_t end = records.header_end[static_cast<size_t>(i)];
     for (; next < end; ++next) {
       const KafkaHeader& header = records.headers[next];
-      // A MAP has a key once: the last value stands, as in Flink.
       bool again = false;
-      for (uint32_t later = next + 1; later < end && !again; ++later) {
+      for (uint32_t later = next + 1; once && later < end && !again; ++later) {
         again = records.headers[later].name == header.name;
       }
       if (again) continue;
@@ -77,6 +96,7 @@ Result<KafkaColumns::From> KafkaColumns::MetadataKind(const Table& table, const 
 Result<KafkaColumns> KafkaColumns::Make(const Table& table, const ReadRequest& request,
                                         const KafkaTableOptions& options) {
   KafkaColumns columns;
+  columns.with_headers_ = columns.with_envelope_ = request.envelope;
   size_t next = 0;
   for (const Field& field : request.schema.fields) {
     Source source{From::kValue, 0, field.type};
@@ -127,7 +147,7 @@ ColumnPtr KafkaColumns::Build(const Source& source, const Rows& rows) {
         return StringView(kTimestampTypes[std::min<size_t>(records.timestamp_type[i], 2)]);
       });
     case From::kHeaders:
-      return Headers(source.type, records, count);
+      return HeaderMaps(source.type, records, /*once=*/true);
     case From::kEpoch: {
       ColumnBuilder builder(source.type, count);
       for (const int32_t epoch : records.leader_epoch) {
@@ -139,13 +159,8 @@ ColumnPtr KafkaColumns::Build(const Source& source, const Rows& rows) {
       }
       return builder.Finish();
     }
-    case From::kRaw: {
-      MutableBufferPtr views = Buffer::Allocate(static_cast<size_t>(count) * sizeof(StringView));
-      for (int32_t i = 0; i < count; ++i) {
-        views->mutable_as<StringView>()[i] = StringView(raw[static_cast<size_t>(i)].value);
-      }
-      return Column::Flat(source.type, count, views, nullptr, records.batch.pins);
-    }
+    case From::kRaw:
+      return Spans(records, records.no_value, [](const RawRecord& record) { return record.value; });
     case From::kValue:
     case From::kKey:
       break;
@@ -163,6 +178,14 @@ std::vector<ColumnPtr> KafkaColumns::Assemble(const std::vector<ColumnPtr>& valu
                                                   : Build(source, rows));
   }
   return columns;
+}
+
+ColumnPtr KafkaColumns::Keys(const KafkaRecords& records) {
+  return Spans(records, records.no_key, [](const RawRecord& record) { return record.key; });
+}
+
+ColumnPtr KafkaColumns::Headers(const KafkaRecords& records) {
+  return HeaderMaps(HeadersType(), records, /*once=*/false);
 }
 
 std::vector<ColumnPtr> KafkaColumns::Empty() const {

@@ -35,6 +35,10 @@ class KafkaColumns {
   std::vector<ColumnPtr> Assemble(const std::vector<ColumnPtr>& value, const std::vector<ColumnPtr>& key,
                                   const Rows& rows) const;
   std::vector<ColumnPtr> Empty() const;
+  // Whether the reader is asked for keys and headers beside the columns.
+  bool with_envelope() const { return with_envelope_; }
+  static ColumnPtr Keys(const KafkaRecords& records);
+  static ColumnPtr Headers(const KafkaRecords& records);
 
  private:
   enum class From {
@@ -61,6 +65,7 @@ class KafkaColumns {
   Schema in_value_, in_key_;
   std::vector<Source> sources_;
   bool with_headers_ = false;
+  bool with_envelope_ = false;
 };
 
 }  // namespace caudal

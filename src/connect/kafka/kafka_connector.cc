@@ -46,6 +46,8 @@ constexpr OptionSpec kOptions[] = {
     {"sink.parallelism", Kind::kNotBuilt, "", "leave it out; the tasks of a query are 'parallelism.default'"},
     {"caudal.ledger-topic", Kind::kString, "__caudal_ledger",
      "a compacted topic of one partition that tells which epochs are committed; made if it is not there"},
+    {"caudal.create-topic", Kind::kBoolean, "false",
+     "make the topic if it is not there, with the broker's own numbers of partitions and replicas"},
     {"caudal.max-record-bytes", Kind::kBytes, "1000000",
      "rows whose record is larger are rejected; no more than the topic's max.message.bytes"},
     {"caudal.on-data-loss", Kind::kString, "fail",

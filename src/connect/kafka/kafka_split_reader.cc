@@ -129,6 +129,8 @@ void KafkaSplitReader::Reject(const std::vector<DecodeError>& value, const std::
     rejected.offset = raw.offset;
     rejected.file = parts_.split.id;
     rejected.raw = std::string(raw.value);
+    rejected.no_value = records_.no_value[static_cast<size_t>(record)] != 0;
+    AddEnvelope(record, &rejected);
     rejected.error_class = error_class;
     rejected.message = std::move(message);
     rejected.hint = std::move(hint);
@@ -149,6 +151,19 @@ void KafkaSplitReader::Reject(const std::vector<DecodeError>& value, const std::
     } else if (in_key != nullptr) {
       add(row, "malformed", "in the key: " + in_key->message, in_key->hint);
     }
+  }
+}
+
+void KafkaSplitReader::AddEnvelope(int32_t record, RejectedRecord* rejected) const {
+  if (!parts_.columns->with_envelope()) return;
+  const auto at = static_cast<size_t>(record);
+  rejected->arrival_millis = records_.batch.records[at].timestamp_millis;
+  if (records_.no_key[at] == 0) rejected->key = std::string(records_.batch.records[at].key);
+  for (uint32_t i = at == 0 ? 0 : records_.header_end[at - 1]; i < records_.header_end[at]; ++i) {
+    const KafkaHeader& header = records_.headers[i];
+    std::optional<std::string> value;
+    if (!header.null) value = std::string(header.value);
+    rejected->headers.emplace_back(header.name, std::move(value));
   }
 }
 
@@ -178,6 +193,10 @@ Result<SourceRows> KafkaSplitReader::Decode() {
   last_timestamp_ = records_.batch.records.back().timestamp_millis;
   if (last_timestamp_ >= 0)
     out.arrival = Column::Flat(Type(TypeId::kBigInt), count, std::move(arrival), nullptr);
+  if (parts_.columns->with_envelope()) {
+    out.key = KafkaColumns::Keys(records_);
+    out.headers = KafkaColumns::Headers(records_);
+  }
   out.bytes = records_.bytes;
   out.file = parts_.split.id;  // "t[0]": what offsets count in
   out.ignored_values = value.ignored_values + key.ignored_values;

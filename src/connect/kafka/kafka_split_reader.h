@@ -45,6 +45,7 @@ class KafkaSplitReader : public SplitReader {
   // Rows of records that cannot be used, ascending, each with why.
   void Reject(const std::vector<DecodeError>& value, const std::vector<DecodeError>& key,
               SourceRows* rows) const;
+  void AddEnvelope(int32_t record, RejectedRecord* rejected) const;
 
   Parts parts_;
   KafkaRecords records_;

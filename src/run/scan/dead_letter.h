@@ -5,7 +5,11 @@
 //   source STRING        the table that was read, as far as it is known
 //   split INT            ordinal of the split within its source
 //   offset BIGINT        where the record begins in its split
+//   file STRING          the file, or the partition of a topic ("clicks[3]"), that the offset counts in
+//   topic STRING, partition INT   of a record of a topic
 //   raw BYTES | STRING   the record as it was read
+//   key BYTES | STRING   its key
+//   headers MAP<STRING, BYTES>    its headers, and the reason (dead_letter_headers.h)
 //   error_class STRING   malformed, contract, expression, sink or late
 //   error_message STRING
 //   operator STRING      plan node that rejected the row
@@ -20,12 +24,13 @@
 #include "api/operator.h"
 #include "api/source.h"
 #include "api/table.h"
+#include "run/scan/dead_letter_headers.h"
 
 namespace caudal {
 
 class DeadLetterTable {
  public:
-  static Result<DeadLetterTable> Make(const Table& table, std::string query);
+  static Result<DeadLetterTable> Make(const Table& table, DeadLetterOwner owner);
 
   const Table& table() const { return table_; }
 
@@ -38,16 +43,31 @@ class DeadLetterTable {
                     const std::string& node, int64_t now_millis) const;
 
  private:
-  enum class Content { kQuery, kSource, kFile, kSplit, kOffset, kRaw, kClass, kMessage, kOperator, kTime };
-  struct Cell;
+  enum class Content {
+    kQuery,
+    kSource,
+    kFile,
+    kSplit,
+    kOffset,
+    kRaw,
+    kClass,
+    kMessage,
+    kOperator,
+    kTime,
+    kTopic,
+    kPartition,
+    kKey,
+    kHeaders
+  };
 
-  DeadLetterTable(Table table, std::string query) : table_(std::move(table)), query_(std::move(query)) {}
-  // Appends one cell of `content` by asking `cell`; shared by both doors.
+  DeadLetterTable(Table table, DeadLetterOwner owner) : table_(std::move(table)), owner_(std::move(owner)) {}
+  void Append(Content content, const DeadLetterCell& cell, ColumnBuilder& builder) const;
+  // Rows by asking `fill` for each cell; shared by both doors.
   template <typename Fill>
   Chunk Build(int32_t rows, Fill fill) const;
 
   Table table_;
-  std::string query_;
+  DeadLetterOwner owner_;
   std::vector<Type> types_;
   std::vector<Content> contents_;
 };

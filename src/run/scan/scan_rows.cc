@@ -34,7 +34,7 @@ Chunk Select(const Chunk& chunk, std::vector<uint16_t> rows) {
 
 }  // namespace
 
-ScanRows::ScanRows(const PlanNode& node, bool keep_raw, bool batch, int64_t max_skew)
+ScanRows::ScanRows(const PlanNode& node, const Table* dead_letter, bool batch, int64_t max_skew)
     : node_(node), scan_(*node.as<ScanNode>()), batch_(batch), max_skew_(max_skew) {
   const Table& table = scan_.table;
   full_schema_ = table.schema();
@@ -68,14 +68,19 @@ ScanRows::ScanRows(const PlanNode& node, bool keep_raw, bool batch, int64_t max_
     if (IsNotNull(declared.type) || is_time) not_null_.push_back(column);
   }
   for (std::string_view hidden : {kOffsetColumn, kRawColumn}) {
-    if (!keep_raw && !node.schema.Find(hidden)) continue;
+    if (dead_letter == nullptr && !node.schema.Find(hidden)) continue;
     const Type type = hidden == kRawColumn ? Type::Bytes() : Type(TypeId::kBigInt);
     request_.schema.fields.push_back({std::string(hidden), type});
   }
+  request_.envelope =
+      dead_letter != nullptr && (dead_letter->FindColumn("key") || dead_letter->FindColumn("headers"));
   full_schema_.fields.push_back({std::string(kSplitColumn), Type(TypeId::kInt)});
   full_schema_.fields.push_back({std::string(kOffsetColumn), Type(TypeId::kBigInt)});
   full_schema_.fields.push_back({std::string(kRawColumn), Type::Bytes()});
   full_schema_.fields.push_back({std::string(kFileColumn), Type::String()});
+  full_schema_.fields.push_back({std::string(kKeyColumn), Type::Bytes()});
+  full_schema_.fields.push_back({std::string(kHeadersColumn), HeadersType()});
+  full_schema_.fields.push_back({std::string(kArrivalColumn), Type(TypeId::kBigInt)});
   read_of_column_.assign(static_cast<size_t>(full_schema_.size()), -1);
   for (size_t i = 0; i < request_.columns.size(); ++i) {
     read_of_column_[static_cast<size_t>(request_.columns[i])] = static_cast<int>(i);
@@ -87,24 +92,29 @@ ScanRows::ScanRows(const PlanNode& node, bool keep_raw, bool batch, int64_t max_
   }
 }
 
+// What the reader gives beside its columns; NULL for columns that nobody reads.
+ColumnPtr ScanRows::Hidden(const Field& field, const Input& input) {
+  const SourceRows& read = *input.read;
+  const int32_t rows = read.chunk.physical_rows();
+  if (field.name == kSplitColumn) {
+    return ConstantColumn(field.type, Value(static_cast<int64_t>(input.split)), rows);
+  }
+  if (field.name == kFileColumn && !read.file.empty()) {
+    return ConstantColumn(field.type, Value(read.file), rows);
+  }
+  if (field.name == kKeyColumn && read.key != nullptr) return read.key;
+  if (field.name == kHeadersColumn && read.headers != nullptr) return read.headers;
+  if (field.name == kArrivalColumn && read.arrival != nullptr) return read.arrival;
+  return Column::Null(field.type, rows);
+}
+
 Chunk ScanRows::FullChunk(const Input& input) const {
   const Chunk& read = input.read->chunk;
   std::vector<ColumnPtr> columns;
   columns.reserve(read_of_column_.size());
   for (size_t i = 0; i < read_of_column_.size(); ++i) {
     const Field& field = full_schema_[static_cast<int>(i)];
-    if (field.name == kSplitColumn) {
-      columns.push_back(
-          ConstantColumn(field.type, Value(static_cast<int64_t>(input.split)), read.physical_rows()));
-    } else if (field.name == kFileColumn) {
-      const std::string& file = input.read->file;
-      columns.push_back(
-          ConstantColumn(field.type, file.empty() ? Value() : Value(file), read.physical_rows()));
-    } else if (read_of_column_[i] >= 0) {
-      columns.push_back(read.column(read_of_column_[i]));
-    } else {
-      columns.push_back(Column::Null(field.type, read.physical_rows()));
-    }
+    columns.push_back(read_of_column_[i] >= 0 ? read.column(read_of_column_[i]) : Hidden(field, input));
   }
   return Chunk(std::move(columns), read.physical_rows(), nullptr, read.kinds()).WithOrigin(input.origin);
 }

@@ -18,8 +18,9 @@ namespace caudal {
 
 class ScanRows {
  public:
-  // `node` is a Scan. `keep_raw`: also read what a dead letter shows ($offset, $raw). `batch`: no clock.
-  ScanRows(const PlanNode& node, bool keep_raw, bool batch, int64_t max_skew);
+  // `node` is a Scan. `dead_letter`: also read what a row of this table shows ($offset, $raw, its key and
+  // headers); null = there is none. `batch`: no clock.
+  ScanRows(const PlanNode& node, const Table* dead_letter, bool batch, int64_t max_skew);
 
   // What the reader must deliver.
   const ReadRequest& request() const { return request_; }
@@ -40,6 +41,7 @@ class ScanRows {
 
  private:
   Chunk FullChunk(const Input& input) const;
+  static ColumnPtr Hidden(const Field& field, const Input& input);
   void CheckContract(const Chunk& full, std::vector<uint16_t>* rows, const Reject& reject) const;
   ColumnPtr EvalOrReject(const Expr& expr, const Chunk& full, Evaluator& evaluator,
                          std::vector<uint16_t>* rows, const Reject& reject) const;

@@ -1,6 +1,5 @@
 #include "sql/physical/hidden_columns.h"
 
-#include <algorithm>
 #include <array>
 
 #include "api/source.h"
@@ -14,19 +13,25 @@ struct HiddenColumn {
 };
 
 // In the order in which they stand.
-constexpr std::array<HiddenColumn, 5> kHidden = {{{kClockColumn, TypeId::kBigInt},
+constexpr std::array<HiddenColumn, 8> kHidden = {{{kClockColumn, TypeId::kBigInt},
                                                   {kSplitColumn, TypeId::kInt},
                                                   {kOffsetColumn, TypeId::kBigInt},
                                                   {kRawColumn, TypeId::kVarBinary},
-                                                  {kFileColumn, TypeId::kVarChar}}};
+                                                  {kFileColumn, TypeId::kVarChar},
+                                                  {kKeyColumn, TypeId::kVarBinary},
+                                                  {kHeadersColumn, TypeId::kMap},
+                                                  {kArrivalColumn, TypeId::kBigInt}}};
 constexpr unsigned kClock = 1;
 constexpr unsigned kCoordinates = 2 | 4 | 8;
 constexpr unsigned kFile = 16;
+constexpr unsigned kKey = 32;
+constexpr unsigned kHeaders = 64 | 128;
 
 Type HiddenType(const HiddenColumn& column) {
   if (column.id == TypeId::kVarBinary) return Type::Bytes();
   if (column.id == TypeId::kVarChar) return Type::String();
-  return Type(column.id, /*nullable=*/false);
+  if (column.id == TypeId::kMap) return HeadersType();
+  return Type(column.id, /*nullable=*/column.name == kArrivalColumn);
 }
 
 // Whether the operator compares rows with $clock.
@@ -59,9 +64,11 @@ Draft AddHiddenColumns(const Draft& draft, const Table* dead_letter) {
   Draft result = draft;
   unsigned coordinates = 0;
   if (dead_letter != nullptr) {
-    const auto is_file = [](const TableColumn& column) { return column.name == "file"; };
-    const std::vector<TableColumn>& columns = dead_letter->columns;
-    coordinates = kCoordinates | (std::any_of(columns.begin(), columns.end(), is_file) ? kFile : 0);
+    const auto shows = [&](std::string_view name) { return dead_letter->FindColumn(name) != nullptr; };
+    coordinates = kCoordinates;
+    if (shows("file") || shows("topic") || shows("partition") || shows("headers")) coordinates |= kFile;
+    if (shows("key")) coordinates |= kKey;
+    if (shows("headers")) coordinates |= kHeaders;
   }
   std::vector<unsigned> wanted(draft.nodes.size(), 0);  // at the output of each node
   for (size_t i = draft.nodes.size(); i-- > 0;) {
@@ -79,6 +86,8 @@ Draft AddHiddenColumns(const Draft& draft, const Table* dead_letter) {
     PlanNode& node = result.nodes[i];
     // An input may have fewer of them, beyond an operator that makes rows.
     unsigned given = wanted[i];
+    // It hands its rows on as they came, with the clock that it compares them with.
+    if (coordinates != 0 && node.as<DeduplicateNode>() != nullptr) given |= kClock;
     if (!MakesRows(node) && !node.as<ScanNode>()) {
       for (const PlanInput& input : node.inputs) {
         const Schema& schema = result.nodes[static_cast<size_t>(input.node)].schema;

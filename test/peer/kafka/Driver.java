@@ -82,9 +82,15 @@ public class Driver {
         admin.incrementalAlterConfigs(Map.of(resource, List.of(set))).all().get();
         return "";
       }
-      case "put" -> { // topic, partition, key, value, timestamp
-        plain.send(new ProducerRecord<>(words[1], Integer.parseInt(words[2]), words.length > 5 ? Long.parseLong(words[5]) : null,
-            bytes(words[3]), bytes(words[4]))).get();
+      case "put" -> { // topic, partition, key, value, timestamp or nothing, headers as name=value…
+        Long time = words.length > 5 && !words[5].isEmpty() ? Long.parseLong(words[5]) : null;
+        ProducerRecord<byte[], byte[]> record =
+            new ProducerRecord<>(words[1], Integer.parseInt(words[2]), time, bytes(words[3]), bytes(words[4]));
+        for (int i = 6; i < words.length; ++i) {
+          int at = words[i].indexOf('=');
+          record.headers().add(words[i].substring(0, at), bytes(words[i].substring(at + 1)));
+        }
+        plain.send(record).get();
         return "";
       }
       case "numbers" -> { // topic, partition, from, to, timestamp of the first: {"n": from} and so on, a millisecond apart
@@ -138,7 +144,7 @@ public class Driver {
         }
         return joined.toString();
       }
-      case "dump" -> { // topic, file: topic[partition], offset, value in base64, headers
+      case "dump" -> { // topic, file: topic[partition], offset, key, value in base64, headers as name=value,… in base64
         return dump(words[1], Path.of(words[2]));
       }
       default -> throw new IllegalArgumentException("no command '" + words[0] + "'");
@@ -202,6 +208,10 @@ public class Driver {
     return joined.toString();
   }
 
+  static String base64(byte[] bytes) {
+    return bytes == null ? "\\N" : Base64.getEncoder().encodeToString(bytes);
+  }
+
   static String dump(String topic, Path file) throws Exception {
     Map<String, Object> properties = Map.of("bootstrap.servers", bootstrap, "isolation.level", "read_committed",
         "max.poll.records", "10000", "enable.auto.commit", "false");
@@ -217,10 +227,10 @@ public class Driver {
         for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(200))) {
           ++count;
           StringJoiner headers = new StringJoiner(",");
-          record.headers().forEach(header -> headers.add(header.key() + "=" + new String(header.value(), StandardCharsets.UTF_8)));
+          record.headers().forEach(header -> headers.add(header.key() + "=" + base64(header.value())));
           out.write(topic + "[" + record.partition() + "]\t" + record.offset() + "\t"
               + (record.key() == null ? "\\N" : new String(record.key(), StandardCharsets.UTF_8)) + "\t"
-              + (record.value() == null ? "\\N" : Base64.getEncoder().encodeToString(record.value())) + "\t" + headers + "\n");
+              + base64(record.value()) + "\t" + headers + "\n");
         }
       }
     }

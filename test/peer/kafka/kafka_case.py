@@ -2,6 +2,7 @@
 
 The peers' folder is $CAUDAL_PEERS, or ../shared/peers beside the repository; it holds kafka.sh, which brings the broker.
 """
+import base64
 import json
 import os
 import pathlib
@@ -146,6 +147,12 @@ def main():
     finally:
         KafkaCase.broker.remove()
     sys.exit(0 if program.result.wasSuccessful() else 1)
+
+
+def headers_of(text):
+    """Of a line of a dump: names and bytes, or None, in their order."""
+    pairs = (each.split("=", 1) for each in text.split(",") if each)
+    return [(name, None if value == "\\N" else base64.b64decode(value)) for name, value in pairs]
 
 
 def ndjson(path):

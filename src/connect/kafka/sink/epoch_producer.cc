@@ -4,6 +4,8 @@
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "connect/kafka/sink/kafka_envelope.h"
@@ -15,6 +17,7 @@ namespace {
 constexpr int kCallMillis = 20'000;
 constexpr int kCommitMillis = 60'000;
 constexpr int kPollMillis = 100;
+constexpr int kLooksForNewTopic = 50;
 
 // Asked first, so that a table's own properties win.
 constexpr std::pair<const char*, const char*> kProducerDefaults[] = {
@@ -199,7 +202,9 @@ Result<int32_t> EpochProducer::Partitions(const std::string& topic) {
   if (partitions > 0) return partitions;
   if (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC) {
     return Status::User(fmt::format("there is no topic '{}'", topic))
-        .Hint("make it, with the partitions and the retention that its readers need");
+        .Hint(
+            "make it, with the partitions and the retention that its readers need, or let caudal do it: "
+            "'caudal.create-topic' = 'true'");
   }
   return Failure(fmt::format("topic '{}'", topic), error, {});
 }
@@ -212,13 +217,33 @@ Status EpochProducer::MakeCompactedTopic(const std::string& topic) {
         fmt::format("topic '{}' has {} partitions, and a ledger has one", topic, *partitions));
   }
   if (partitions.status().domain() != Domain::kUser) return partitions.status();
-  char text[256] = "";
-  rd_kafka_NewTopic_t* made = rd_kafka_NewTopic_new(topic.c_str(), 1, -1, text, sizeof text);
-  if (made == nullptr) return Status::User(fmt::format("topic '{}' cannot be made: {}", topic, text));
-  rd_kafka_NewTopic_set_config(made, "cleanup.policy", "compact");
   // Small segments, soon compacted: a start reads the whole topic.
-  rd_kafka_NewTopic_set_config(made, "segment.bytes", "4194304");
-  rd_kafka_NewTopic_set_config(made, "min.cleanable.dirty.ratio", "0.1");
+  constexpr std::pair<const char*, const char*> kCompacted[] = {
+      {"cleanup.policy", "compact"}, {"segment.bytes", "4194304"}, {"min.cleanable.dirty.ratio", "0.1"}};
+  Status status = MakeTopic(topic, 1, kCompacted);
+  return status.ok() ? status
+                     : std::move(status).Hint("make it by hand: one partition, cleanup.policy=compact");
+}
+
+Result<int32_t> EpochProducer::PartitionsOrMake(const std::string& topic) {
+  Result<int32_t> partitions = Partitions(topic);
+  if (partitions.ok() || partitions.status().domain() != Domain::kUser) return partitions;
+  Status made = MakeTopic(topic, -1, {});
+  if (!made.ok()) return std::move(made).Hint("make it by hand, and leave 'caudal.create-topic' out");
+  // Brokers tell each other of a new topic after they have said that it is made.
+  for (int look = 0; look < kLooksForNewTopic; ++look) {
+    partitions = Partitions(topic);
+    if (partitions.ok()) return partitions;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kPollMillis));
+  }
+  return Status::External(fmt::format("topic '{}' was made and is not there yet", topic), Retry::kBackoff);
+}
+
+Status EpochProducer::MakeTopic(const std::string& topic, int partitions, KafkaSettings settings) {
+  char text[256] = "";
+  rd_kafka_NewTopic_t* made = rd_kafka_NewTopic_new(topic.c_str(), partitions, -1, text, sizeof text);
+  if (made == nullptr) return Status::User(fmt::format("topic '{}' cannot be made: {}", topic, text));
+  for (const auto& [name, value] : settings) rd_kafka_NewTopic_set_config(made, name, value);
   rd_kafka_AdminOptions_t* options = rd_kafka_AdminOptions_new(client_, RD_KAFKA_ADMIN_OP_CREATETOPICS);
   rd_kafka_AdminOptions_set_request_timeout(options, kCallMillis, text, sizeof text);
   rd_kafka_AdminOptions_set_operation_timeout(options, kCallMillis, text, sizeof text);
@@ -237,8 +262,7 @@ Status EpochProducer::MakeCompactedTopic(const std::string& topic) {
   rd_kafka_AdminOptions_destroy(options);
   rd_kafka_NewTopic_destroy(made);
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) return Status();
-  return std::move(Failure(fmt::format("topic '{}' cannot be made", topic), error, {}))
-      .Hint("make it by hand: one partition, cleanup.policy=compact");
+  return Failure(fmt::format("topic '{}' cannot be made", topic), error, {});
 }
 
 }  // namespace caudal

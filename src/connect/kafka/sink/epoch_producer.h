@@ -48,12 +48,16 @@ class EpochProducer {
 
   // User error: there is no such topic. External errors: no broker answered.
   Result<int32_t> Partitions(const std::string& topic);
+  // The same; makes the topic with the broker's own numbers of partitions and replicas if it is not there.
+  Result<int32_t> PartitionsOrMake(const std::string& topic);
   // Makes a compacted topic of one partition unless it is there.
   Status MakeCompactedTopic(const std::string& topic);
 
  private:
   EpochProducer() = default;
   static void OnDelivery(rd_kafka_s*, const rd_kafka_message_s* message, void*);
+  // `partitions`: -1: as the broker makes topics. Ok too if the topic has come meanwhile.
+  Status MakeTopic(const std::string& topic, int partitions, KafkaSettings settings);
   Status Failure(std::string_view what, int error, std::string_view text) const;
 
   KafkaEvents events_;

@@ -15,7 +15,9 @@ Status KafkaCommitter::Connect() {
   }
   ASSIGN_OR_RETURN(std::unique_ptr<EpochProducer> producer,
                    EpochProducer::Make(options_.table.properties, id));
-  ASSIGN_OR_RETURN(partitions_, producer->Partitions(options_.topic));
+  Result<int32_t> partitions = options_.create_topic ? producer->PartitionsOrMake(options_.topic)
+                                                     : producer->Partitions(options_.topic);
+  ASSIGN_OR_RETURN(partitions_, std::move(partitions));
   if (has_ledger()) {
     RETURN_IF_ERROR(producer->MakeCompactedTopic(options_.ledger_topic));
     ASSIGN_OR_RETURN(

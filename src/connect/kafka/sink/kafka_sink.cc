@@ -27,9 +27,11 @@ Status KafkaSink::CheckTarget() const {
     if (topic.status().domain() == Domain::kExternal) return Status();
     return std::move(topic).status().At(options_.frame());
   }
-  if (topic->partitions > 0) return Status();
+  if (topic->partitions > 0 || options_.create_topic) return Status();
   return Status::User("there is no topic '" + options_.topic + "'")
-      .Hint("make it, with the partitions and the retention that its readers need")
+      .Hint(
+          "make it, with the partitions and the retention that its readers need, or let caudal do it: "
+          "'caudal.create-topic' = 'true'")
       .At(options_.frame());
 }
 

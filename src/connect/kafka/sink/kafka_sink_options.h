@@ -28,6 +28,7 @@ struct KafkaSinkOptions {
   KafkaPartitioner partitioner = KafkaPartitioner::kDefault;
   std::string transactional_id_prefix;
   std::string ledger_topic;
+  bool create_topic = false;     // if it is not there
   int64_t max_record_bytes = 0;  // of key, value and headers
 
   // `upsert`: a table of connector 'upsert-kafka'.

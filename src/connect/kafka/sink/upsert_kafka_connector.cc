@@ -26,6 +26,8 @@ constexpr OptionSpec kUpsertOptions[] = {
     {"sink.buffer-flush.interval", Kind::kDuration, "0 s", "no effect: a key is written once an epoch"},
     {"caudal.ledger-topic", Kind::kString, "__caudal_ledger",
      "a compacted topic of one partition that tells which epochs are committed; made if it is not there"},
+    {"caudal.create-topic", Kind::kBoolean, "false",
+     "make the topic if it is not there, with the broker's own numbers of partitions and replicas"},
     {"caudal.max-record-bytes", Kind::kBytes, "1000000",
      "rows whose record is larger are rejected; no more than the topic's max.message.bytes"},
 };
