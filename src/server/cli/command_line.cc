@@ -295,29 +295,72 @@ void AddCheckpoint(CLI::App& app, Action* action) {
   });
 }
 
+// Which dead letters a command is about.
+void AddSelection(CLI::App* command, DlqCommand* dlq) {
+  LetterSelection& selection = dlq->selection;
+  command->add_option(
+      "--class", selection.error_class,
+      "malformed, tombstone, contract, expression, sink, late, out-of-order-file, file-changed, "
+      "stray-file or unreadable-file");
+  command->add_option("--query", selection.query, "pipeline/query");
+  command->add_option("--topic", selection.topic, "the records' topic");
+  command->add_option("--partition", selection.partition, "of that topic");
+  command->add_option("--from-offset", selection.from_offset, "the first offset");
+  command->add_option("--to-offset", selection.to_offset, "the last offset");
+  command->add_option("--since", dlq->since, "kept aside at this time (UTC) or later");
+  command->add_option("--until", dlq->until, "kept aside before this time (UTC)");
+}
+
+using DlqFunction = int (*)(const DlqCommand&, Console&);
+
 void AddDlq(CLI::App& app, Action* action) {
-  CLI::App* dlq = AddCommand(app, "dlq", "Look at the rows that were kept aside.",
-                             "  caudal dlq ls examples/neobank/pipeline.yaml\n"
-                             "  caudal dlq show examples/neobank/pipeline.yaml --class malformed");
+  CLI::App* dlq =
+      AddCommand(app, "dlq", "Look at the rows that were kept aside, and deal with them.",
+                 "  caudal dlq ls examples/neobank/pipeline.yaml\n"
+                 "  caudal dlq show examples/neobank/pipeline.yaml --class malformed\n"
+                 "  caudal dlq replay examples/neobank/pipeline.yaml --profile kafka --class contract");
   dlq->require_subcommand(1);
-  CLI::App* list = AddCommand(*dlq, "ls", "Count them by class.", "  caudal dlq ls pipeline.yaml");
-  CLI::App* show =
-      AddCommand(*dlq, "show", "Print them.", "  caudal dlq show pipeline.yaml --class late --limit 5");
   auto command = std::make_shared<DlqCommand>();
-  AddProgram(list, "pipeline file or script", &command->program, &command->profile);
-  AddProgram(show, "pipeline file or script", &command->program, &command->profile);
-  show->add_option("--class", command->error_class,
-                   "malformed, contract, expression, sink, late, out-of-order-file, file-changed, stray-file "
-                   "or unreadable-file");
-  show->add_option("--limit", command->limit, "at most so many")
+  const auto add = [&](const std::string& name, const std::string& what, const std::string& examples,
+                       DlqFunction function) {
+    CLI::App* one = AddCommand(*dlq, name, what, examples);
+    AddProgram(one, "pipeline file or script", &command->program, &command->profile);
+    if (name != "ls") AddSelection(one, command.get());
+    one->callback([command, action, function] {
+      *action = [command, function](Console& console) { return function(*command, console); };
+    });
+    return one;
+  };
+  add("ls", "Count them by class.", "  caudal dlq ls pipeline.yaml", ListDeadLetters);
+  add("show", "Print them.",
+      "  caudal dlq show pipeline.yaml --class late --limit 5\n"
+      "  caudal dlq show pipeline.yaml --topic clicks --partition 3 --from-offset 1000 --to-offset 1100",
+      ShowDeadLetters)
+      ->add_option("--limit", command->limit, "at most so many")
       ->check(NumberBetween(0, 1e9))
       ->capture_default_str();
-  list->callback([command, action] {
-    *action = [command](Console& console) { return ListDeadLetters(*command, console); };
-  });
-  show->callback([command, action] {
-    *action = [command](Console& console) { return ShowDeadLetters(*command, console); };
-  });
+  add("stats", "Count them by class, topic, partition and time, and what was done about them.",
+      "  caudal dlq stats pipeline.yaml\n  caudal dlq stats pipeline.yaml --by hour --since "
+      "'2026-03-01 12:00'",
+      CountDeadLetters)
+      ->add_option("--by", command->by, "hour or day: also by the time they were kept aside")
+      ->check(CLI::IsMember({"hour", "day"}));
+  CLI::App* replay =
+      add("replay", "Send their records once more to where they came from, each once.",
+          "  caudal dlq replay pipeline.yaml --class contract --dry-run\n"
+          "  caudal dlq replay pipeline.yaml --class contract      # again: nothing is left to do\n"
+          "  caudal dlq replay pipeline.yaml --all --reason 'producer fixed in 1.4'",
+          ReplayDeadLetters);
+  CLI::App* discard =
+      add("discard", "Note that nothing is to be done about them; they stay where they are.",
+          "  caudal dlq discard pipeline.yaml --class malformed --until '2026-03-02' --reason 'test traffic'",
+          DiscardDeadLetters);
+  for (CLI::App* one : {replay, discard}) {
+    one->add_flag("--all", command->all, "all of them");
+    one->add_flag("--dry-run", command->dry, "only say how many it would be");
+  }
+  replay->add_option("--reason", command->reason, "is noted with it");
+  discard->add_option("--reason", command->reason, "is noted with it")->required();
 }
 
 // Parses the words and does what they ask for.

@@ -1,0 +1,40 @@
+// TableLetters: the dead letters of a table of files, and replaying them into the folders they came from.
+//
+// Notes are files of the folder `_handled` in the table's own, one a command, made only if their number is
+// free: whoever loses looks again. A replay writes a file that nobody sees, then the note, then gives the
+// file its name; what a crash left between note and name the next command finishes
+// (docs/connectors/filesystem.md).
+#pragma once
+
+#include "server/cli/dead_letters/letter_store.h"
+
+namespace caudal {
+
+class TableLetters : public LetterStore {
+ public:
+  static Result<std::unique_ptr<LetterStore>> Open(Program* program, const Table& table);
+
+  Result<Marks> ReadMarks() override;
+  Status Read(const LetterVisitor& visit) override;
+  Result<HandledLetters> Handle(const LetterSelection& selection, const Mark& mark, bool dry) override;
+
+ private:
+  struct Replay {
+    std::string staged, target;  // paths in the watched folder
+  };
+  TableLetters(Program* program, Table table, std::string notes)
+      : program_(program), table_(std::move(table)), notes_(std::move(notes)) {}
+  std::string Select() const;
+  // False: another command was faster with this number.
+  Result<bool> Commit(const std::string& source, const std::vector<Letter>& letters, const Mark& mark,
+                      int number);
+  Result<Replay> Stage(const std::string& source, const std::vector<Letter>& letters) const;
+  static Status Finish(const Replay& replay);
+
+  Program* program_;
+  Table table_;
+  std::string notes_;  // the folder
+  int next_note_ = 1;  // after ReadMarks
+};
+
+}  // namespace caudal

@@ -1,0 +1,243 @@
+#include "server/cli/dead_letters/topic_letters.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/fault_point.h"
+#include "connect/kafka/kafka_fetcher.h"
+#include "connect/kafka/kafka_options.h"
+#include "connect/kafka/sink/kafka_envelope.h"
+#include "run/plan_tables.h"
+#include "run/scan/dead_letter_headers.h"
+
+namespace caudal {
+namespace {
+
+constexpr int kCallMillis = 20'000;
+constexpr size_t kBatchRecords = 4096;
+constexpr size_t kLettersPerTransaction = 5'000;
+
+int64_t NumberOf(std::string_view text, int64_t otherwise) {
+  int64_t number = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// Puts a header where it belongs; those of the reason alone have names that begin so.
+void TakeHeader(const KafkaHeader& header, Letter* letter) {
+  const std::string_view name = header.name;
+  std::optional<std::string> value;
+  if (!header.null) value = std::string(header.value);
+  const bool connect = name.starts_with(kConnectErrors);
+  if (!connect && !name.starts_with(kCaudalErrors)) {
+    letter->headers.emplace_back(name, std::move(value));
+    return;
+  }
+  const std::string text = value.value_or("");
+  const std::string_view what = name.substr(connect ? kConnectErrors.size() : kCaudalErrors.size());
+  letter->reason.emplace_back(name, std::move(value));
+  if (connect && what == "topic") letter->topic = text;
+  if (connect && what == "partition") letter->partition = static_cast<int32_t>(NumberOf(text, -1));
+  if (connect && what == "offset") letter->offset = NumberOf(text, -1);
+  if (connect && what == "exception.message") letter->message = text;
+  if (connect) return;
+  if (what == "file") letter->file = text;
+  if (what == "query_id") letter->query = text;
+  if (what == "source") letter->source = text;
+  if (what == "error_class") letter->error_class = text;
+  if (what == "first_seen") letter->first_seen_millis = NumberOf(text, 0);
+  if (what == "timestamp") letter->timestamp_millis = NumberOf(text, -1);
+}
+
+Letter LetterOf(const KafkaRecords& records, size_t at) {
+  Letter letter;
+  const RawRecord& record = records.batch.records[at];
+  if (records.no_key[at] == 0) letter.key = std::string(record.key);
+  if (records.no_value[at] == 0) letter.raw = std::string(record.value);
+  if (!records.header_end.empty()) {
+    for (uint32_t i = at == 0 ? 0 : records.header_end[at - 1]; i < records.header_end[at]; ++i) {
+      TakeHeader(records.headers[i], &letter);
+    }
+  }
+  return letter;
+}
+
+// All committed records of a partition that are there now.
+template <typename Visit>
+Status ReadPartition(KafkaClient* client, const KafkaPartitionId& partition, Visit visit) {
+  ASSIGN_OR_RETURN(const KafkaRange range, client->Range(partition, kCallMillis));
+  if (range.low >= range.high) return Status();
+  KafkaFetcher::Begin begin;
+  begin.partition = partition;
+  begin.start = range.low;
+  begin.stop = range.high;
+  begin.with_headers = true;
+  ASSIGN_OR_RETURN(const std::unique_ptr<KafkaFetcher> fetcher,
+                   KafkaFetcher::Open(client, Env::Real(), std::move(begin)));
+  KafkaRecords records;
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kCallMillis);
+  while (!fetcher->finished()) {
+    const int64_t before = fetcher->next();
+    RETURN_IF_ERROR(fetcher->Take(kBatchRecords, &records));
+    for (size_t i = 0; i < records.batch.records.size(); ++i) RETURN_IF_ERROR(visit(LetterOf(records, i)));
+    const auto now = std::chrono::steady_clock::now();
+    if (fetcher->next() > before) {
+      deadline = now + std::chrono::milliseconds(kCallMillis);
+    } else if (now > deadline) {
+      return Status::External(
+          fmt::format("{}[{}] cannot be read to its end: it stands at {} of {}; {}", partition.topic,
+                      partition.partition, fetcher->next(), range.high, client->last_complaint()),
+          Retry::kBackoff);
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+  return Status();
+}
+
+std::string ValueOf(const Mark& mark) {
+  nlohmann::ordered_json json = {{"what", MarkName(mark.what)}, {"at", mark.at_millis}};
+  if (!mark.reason.empty()) json["reason"] = mark.reason;
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LetterStore>> TopicLetters::Open(const Program& program, const Table& table) {
+  std::unique_ptr<TopicLetters> letters(new TopicLetters());
+  ASSIGN_OR_RETURN(const Table revealed, Revealed(table));
+  ASSIGN_OR_RETURN(KafkaTableOptions options, KafkaTableOptions::ForSink(revealed, false));
+  const TableColumn* headers = table.FindColumn("headers");
+  if (headers == nullptr || headers->kind != TableColumn::Kind::kMetadata) {
+    return Status::User(
+               fmt::format(
+                   "dead-letter table '{}' writes no headers, so its records do not say what they are",
+                   table.name))
+        .Hint("declare a column: headers MAP<STRING, BYTES> METADATA");
+  }
+  letters->pipeline_ = program.text().name;
+  letters->topic_ = options.topics[0];
+  letters->properties_ = std::move(options.properties);
+  for (const Plan& plan : program.Queries()) {
+    for (const PlanNode& node : plan.nodes) {
+      const ScanNode* scan = node.as<ScanNode>();
+      if (scan == nullptr) continue;
+      ASSIGN_OR_RETURN(const Table source, Revealed(scan->table));
+      letters->servers_of_[scan->table.name] = source.option("properties.bootstrap.servers");
+    }
+  }
+  return std::unique_ptr<LetterStore>(std::move(letters));
+}
+
+Result<Marks> TopicLetters::ReadMarks() {
+  Marks marks;
+  ASSIGN_OR_RETURN(const std::unique_ptr<KafkaClient> client, KafkaClient::Make(properties_, "caudal-dlq"));
+  ASSIGN_OR_RETURN(const KafkaTopic topic, client->Topic(handled_topic(), kCallMillis));
+  if (topic.partitions == 0) return marks;
+  RETURN_IF_ERROR(ReadPartition(client.get(), {handled_topic(), 0}, [&](const Letter& record) -> Status {
+    const auto json = nlohmann::json::parse(record.raw.value_or(""), nullptr, false);
+    if (!json.is_object() || !json.contains("what") || !record.key) {
+      return Status::Data(
+          fmt::format("topic '{}' holds a record that is no note of a dead letter", handled_topic()));
+    }
+    Mark mark;
+    ASSIGN_OR_RETURN(mark.what, ParseMark(json.value("what", "")));
+    mark.at_millis = json.value("at", int64_t{0});
+    mark.reason = json.value("reason", "");
+    marks[*record.key] = std::move(mark);
+    return Status();
+  }));
+  return marks;
+}
+
+Status TopicLetters::Read(const LetterVisitor& visit) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<KafkaClient> client, KafkaClient::Make(properties_, "caudal-dlq"));
+  ASSIGN_OR_RETURN(const KafkaTopic topic, client->Topic(topic_, kCallMillis));
+  for (int partition = 0; partition < topic.partitions; ++partition) {
+    RETURN_IF_ERROR(ReadPartition(client.get(), {topic_, partition}, [&](const Letter& letter) -> Status {
+      // Pipelines may share a topic, and others may write to it.
+      return letter.query.starts_with(pipeline_ + "/") ? visit(letter) : Status();
+    }));
+  }
+  return Status();
+}
+
+Status TopicLetters::CheckTarget(const Letter& letter, EpochProducer* producer) {
+  const std::string here = properties_.at("bootstrap.servers");
+  const auto servers = servers_of_.find(letter.source);
+  if (letter.topic.empty()) {
+    return Status::User(fmt::format("the record at {} of '{}' is of a file, not of a topic", letter.offset,
+                                    letter.file))
+        .Hint("keep dead letters of files in a table of files: they are replayed by files");
+  }
+  if (servers != servers_of_.end() && servers->second != here) {
+    return Status::User(
+               fmt::format(
+                   "topic '{}' is at '{}' and its dead letters are at '{}': no transaction reaches both",
+                   letter.topic, servers->second, here))
+        .Hint("keep the dead letters in the cluster of their topic");
+  }
+  if (!partitions_.contains(letter.topic)) {
+    ASSIGN_OR_RETURN(partitions_[letter.topic], producer->Partitions(letter.topic));
+  }
+  if (letter.partition < partitions_[letter.topic]) return Status();
+  return Status::User(fmt::format("a dead letter is of {}, and topic '{}' has {} partitions now",
+                                  letter.origin(), letter.topic, partitions_[letter.topic]));
+}
+
+Status TopicLetters::Commit(const std::vector<Letter>& letters, const Mark& mark, EpochProducer* producer) {
+  if (letters.empty()) return Status();
+  RETURN_IF_ERROR(producer->Begin());
+  const std::string note = ValueOf(mark), notes = handled_topic();
+  for (const Letter& letter : letters) {
+    if (mark.what == Mark::What::kReplayed) {
+      OutgoingRecord record;
+      record.topic = letter.topic;
+      record.partition = letter.partition;
+      if (letter.key) record.key = std::string_view(letter.key->data(), letter.key->size());
+      if (letter.raw) record.value = std::string_view(letter.raw->data(), letter.raw->size());
+      record.timestamp_millis = letter.timestamp_millis;
+      std::string headers;
+      for (const auto& [name, value] : letter.headers) {
+        const std::string_view bytes = value ? std::string_view(*value) : std::string_view();
+        AppendHeader(name, value ? &bytes : nullptr, &headers);
+      }
+      record.headers = headers;
+      RETURN_IF_ERROR(producer->Produce(record));
+    }
+    const std::string id = letter.id();
+    RETURN_IF_ERROR(producer->Produce({.topic = notes, .partition = 0, .key = id, .value = note}));
+  }
+  RETURN_IF_ERROR(producer->Flush());
+  FAULT_POINT(database_commit);
+  return producer->Commit();
+}
+
+Result<HandledLetters> TopicLetters::Handle(const LetterSelection& selection, const Mark& mark, bool dry) {
+  std::unique_ptr<EpochProducer> producer;
+  if (!dry) {
+    ASSIGN_OR_RETURN(producer, EpochProducer::Make(properties_, "caudal-dlq-" + topic_));
+    RETURN_IF_ERROR(producer->MakeCompactedTopic(handled_topic()));
+  }
+  // Now that no older transaction of this id is open, the notes are all there.
+  ASSIGN_OR_RETURN(Marks marks, ReadMarks());
+  HandledLetters handled;
+  std::vector<Letter> batch;
+  RETURN_IF_ERROR(Read([&](const Letter& letter) -> Status {
+    if (!selection.Matches(letter) || !TakeLetter(letter, mark, &marks, &handled) || dry) return Status();
+    if (mark.what == Mark::What::kReplayed) RETURN_IF_ERROR(CheckTarget(letter, producer.get()));
+    batch.push_back(letter);
+    if (batch.size() < kLettersPerTransaction) return Status();
+    RETURN_IF_ERROR(Commit(batch, mark, producer.get()));
+    batch.clear();
+    return Status();
+  }));
+  if (!dry) RETURN_IF_ERROR(Commit(batch, mark, producer.get()));
+  return handled;
+}
+
+}  // namespace caudal

@@ -1,0 +1,36 @@
+// TopicLetters: the dead letters of a topic. A replayed record and its note are sent in one transaction.
+//
+// Notes are in the compacted topic "<dead-letter topic>.handled": key Letter::id(), value {"what", "at",
+// "reason"} (docs/connectors/kafka.md). A second command at the same time is fenced by the first one's
+// transactional id or fences it; neither sends a record twice.
+#pragma once
+
+#include "connect/kafka/sink/epoch_producer.h"
+#include "server/cli/dead_letters/letter_store.h"
+
+namespace caudal {
+
+class TopicLetters : public LetterStore {
+ public:
+  static Result<std::unique_ptr<LetterStore>> Open(const Program& program, const Table& table);
+
+  Result<Marks> ReadMarks() override;
+  Status Read(const LetterVisitor& visit) override;
+  Result<HandledLetters> Handle(const LetterSelection& selection, const Mark& mark, bool dry) override;
+
+ private:
+  TopicLetters() = default;
+  std::string handled_topic() const { return topic_ + ".handled"; }
+  // One transaction: the records, unless they are only marked, and their notes.
+  Status Commit(const std::vector<Letter>& letters, const Mark& mark, EpochProducer* producer);
+  // Whether the letter's topic is where the letters are, so that one transaction reaches both.
+  Status CheckTarget(const Letter& letter, EpochProducer* producer);
+
+  std::string pipeline_;  // whose letters they are
+  std::string topic_;
+  std::map<std::string, std::string> properties_;
+  std::map<std::string, std::string> servers_of_;  // by source table
+  std::map<std::string, int32_t> partitions_;      // of topics that were asked for
+};
+
+}  // namespace caudal
