@@ -59,6 +59,7 @@ Coordinator::Coordinator(Parts parts, EpochOptions options)
     : parts_(std::move(parts)),
       options_(options),
       memory_(parts_.budget, options.ephemeral),
+      dead_rows_(options.dead_rows),
       number_(parts_.base ? parts_.base->epoch.number : 0),
       previous_(parts_.base ? parts_.base->epoch : Epoch{}) {
   const int count = parts_.graph->node_count();
@@ -376,8 +377,12 @@ void Coordinator::MaybeMakeManifest(int64_t now) {
     recounts.push_back(parts_.sinks->recount(node));
   Status counted = flight_->totals->Check(ids_, roles_, recounts);
   if (!counted.ok()) return Fail(std::move(counted));
+  DeadRowBudget::Counts counts = DeadRowBudget::Counts::Of(*flight_->totals, parts_.graph->node_count());
+  Status affordable = dead_rows_.Check(counts, flight_->totals->first_dead());
+  if (!affordable.ok()) return Fail(std::move(affordable));
   if (landing_) return;  // the epoch before is not visible yet
   flight_->manifest_submitted = true;
+  dead_rows_.Note(std::move(counts));
   const Manifest manifest = BuildManifest();
   if (parts_.store == nullptr) return OnManifest(manifest);
   Submit([this, manifest] {

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "run/epoch/dead_row_budget.h"
 #include "run/epoch/epoch_control.h"
 #include "run/epoch/epoch_options.h"
 #include "run/epoch/epoch_stages.h"
@@ -97,6 +98,7 @@ class Coordinator : public Runnable, public EpochControl {
   Parts parts_;
   const EpochOptions options_;
   MemoryWatch memory_;
+  DeadRowBudget dead_rows_;
   std::vector<NodeRole> roles_;
   std::vector<std::string> ids_;
   std::vector<StateTable::SnapshotKind> kinds_;

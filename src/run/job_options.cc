@@ -38,6 +38,15 @@ Status ReadInteger(const Plan& plan, std::string_view key, int64_t* value) {
   return Status::User(fmt::format("'{}': '{}' is not a number", key, text));
 }
 
+Status ReadRatio(const Plan& plan, std::string_view key, double* value) {
+  const std::string_view text = plan.setting(key);
+  if (text.empty()) return Status();
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  if (error == std::errc() && end == text.data() + text.size() && *value >= 0 && *value <= 1) return Status();
+  return Status::User(fmt::format("'{}': '{}' is no share of rows", key, text))
+      .Hint("write a number from 0 (none) to 1 (all), as in '0.05'");
+}
+
 Status ReadTableDuration(const Table& table, std::string_view key, int64_t* millis) {
   const std::string_view text = table.option(key);
   if (text.empty()) return Status();
@@ -66,6 +75,9 @@ Result<JobSettings> JobSettings::From(const Plan& plan) {
   }
   RETURN_IF_ERROR(ReadDuration(plan, "table.exec.source.idle-timeout", &settings.idle_timeout_millis));
   RETURN_IF_ERROR(ReadInteger(plan, "caudal.max-rows-per-epoch", &settings.max_rows_per_epoch));
+  RETURN_IF_ERROR(ReadRatio(plan, "caudal.max-dead-ratio", &settings.epochs.dead_rows.ratio));
+  RETURN_IF_ERROR(ReadInteger(plan, "caudal.dead-ratio-rows", &settings.epochs.dead_rows.rows));
+  settings.epochs.dead_rows.rows = std::max<int64_t>(settings.epochs.dead_rows.rows, 1);
   RETURN_IF_ERROR(ReadBytes(plan, "caudal.memory-limit", &settings.memory_limit));
   RETURN_IF_ERROR(ReadBytes(plan, "caudal.lane-bytes", &settings.lane_bytes));
   return settings;

@@ -245,6 +245,7 @@ Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
                      return;
                    }
                    if (options_.errors == ErrorPolicy::kSkip) {
+                     NoteDead(rejection.name, rejection.messages[0], bad.origin()->Place(bad.rows()[0]));
                      *fates_.Get(Fate::kDead, rejection.name) += bad.size();
                      return;
                    }
@@ -296,6 +297,8 @@ Status SourceTask::RejectRecords(const ActiveSplit& split, const std::vector<Rej
         .At(origin.Place(0))
         .Hint(WayOut(plan_.as<ScanNode>()->table, records[0].hint));
   }
+  const ChunkOrigin first{SplitName(split), records[0].file, {records[0].offset}};
+  NoteDead(records[0].error_class, records[0].message, first.Place(0));
   for (const RejectedRecord& record : records) *fates_.Get(Fate::kDead, record.error_class) += record.records;
   if (dead_letter_ == nullptr || options_.errors == ErrorPolicy::kSkip) return Status();
   const Chunk rows = job_->dead_letter->FromRecords(records, plan_.as<ScanNode>()->table.name,

@@ -173,11 +173,21 @@ void TaskNode::RejectRows(const Chunk& chunk, const Schema& schema, const Reject
     return;
   }
   *fates_.Get(rejection.fate, rejection.name) += chunk.size();
+  if (rejection.fate == Fate::kDead && !first_dead_) {
+    const std::string place = chunk.origin() != nullptr  ? chunk.origin()->Place(chunk.rows()[0])
+                              : rejection.places.empty() ? std::string()
+                                                         : rejection.places[0];
+    NoteDead(rejection.name, rejection.messages.empty() ? std::string() : rejection.messages[0], place);
+  }
   if (dead_letter_ == nullptr) return;
   const Chunk rows = job_->dead_letter->FromRows(
       chunk, schema, rejection, job_->source_of[static_cast<size_t>(node_)], id_, job_->env->NowMillis());
   dead_letter_->rows += rows.size();
   dead_letter_->Send(rows);
+}
+
+void TaskNode::NoteDead(std::string_view error_class, const std::string& message, const std::string& place) {
+  if (!first_dead_) first_dead_ = DeadExample{std::string(error_class), message, place};
 }
 
 Status TaskNode::PassBarrier(const Barrier& barrier) {
@@ -191,6 +201,7 @@ Status TaskNode::PassBarrier(const Barrier& barrier) {
   ack.rows_in = now.rows_in;
   ack.rows_out = now.rows_out;
   ack.fates = now.fates;
+  ack.first_dead = std::exchange(first_dead_, std::nullopt);
   ack.state_rows = now.state_rows;
   ack.state_bytes = now.state_bytes;
   for (const std::unique_ptr<Outlet>& outlet : outlets_) {

@@ -104,6 +104,9 @@ class TaskNode {
   // fail the step.
   void RejectRows(const Chunk& chunk, const Schema& schema, const Rejection& rejection);
 
+  // Remembers the epoch's first dead row.
+  void NoteDead(std::string_view error_class, const std::string& message, const std::string& place);
+
   const JobContext* job_;
   FateCounters fates_;
   Watermark watermark_;  // of the inlets together, as far as handled
@@ -127,6 +130,7 @@ class TaskNode {
   std::vector<std::unique_ptr<Inlet>> inlets_;
   std::vector<std::unique_ptr<Outlet>> outlets_;
   Phase phase_ = Phase::kReady;
+  std::optional<DeadExample> first_dead_;
   Status refusal_;  // what the step under way must fail with
   Watermark next_watermark_;
   Barrier barrier_;

@@ -59,6 +59,7 @@ void EpochTotals::Add(const NodeAck& ack) {
   totals.rows_read += ack.rows_read;
   totals.records_passed += ack.records_passed;
   AddFates(ack.fates, &totals.fates);
+  if (!first_dead_) first_dead_ = ack.first_dead;
   for (const EdgeRows& edge : ack.edges) edges_[{edge.reader, edge.port}] += edge.rows;
 }
 

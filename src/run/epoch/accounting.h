@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,8 @@ class EpochTotals {
   explicit EpochTotals(int nodes) : nodes_(static_cast<size_t>(nodes)) {}
 
   void Add(const NodeAck& ack);
+  // One of the dead rows since the barrier before.
+  const std::optional<DeadExample>& first_dead() const { return first_dead_; }
   const NodeTotals& node(int node) const { return nodes_[static_cast<size_t>(node)]; }
 
   // `recounts`: by node, the rows in a sink's committables since the job began. Internal error that names
@@ -49,6 +52,7 @@ class EpochTotals {
 
  private:
   std::vector<NodeTotals> nodes_;
+  std::optional<DeadExample> first_dead_;
   std::map<std::pair<int, int>, int64_t> edges_;  // (reader, port) → rows sent
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,13 @@ struct EdgeRows {
   int64_t rows = 0;
 };
 
+// A row that was dead.
+struct DeadExample {
+  std::string error_class;
+  std::string message;
+  std::string place;  // of its record or in the SQL; empty: not known
+};
+
 struct NodeAck {
   int node = 0;  // position in the plan; the dead-letter node follows the last
   int task = 0;
@@ -37,6 +45,7 @@ struct NodeAck {
   int64_t rows_out = 0;
   std::vector<EdgeRows> edges;  // rows sent, by reader
   std::vector<CountedFate> fates;
+  std::optional<DeadExample> first_dead;  // of this epoch
   StateTable::SnapshotKind kind = StateTable::SnapshotKind::kDelta;
   std::vector<TableSnapshot> tables;
   int64_t state_rows = 0;

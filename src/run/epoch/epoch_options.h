@@ -5,10 +5,16 @@
 
 namespace caudal {
 
+struct DeadRowLimit {
+  double ratio = 1;     // of the rows read; 1 = any
+  int64_t rows = 1000;  // fewer are not judged
+};
+
 struct EpochOptions {
   int64_t interval_millis = 30'000;
   int64_t min_pause_millis = 0;
-  int keep = 3;            // manifests
+  int keep = 3;  // manifests
+  DeadRowLimit dead_rows;
   bool ephemeral = false;  // no checkpoint: one epoch, at the end
 };
 
