@@ -2,7 +2,7 @@
 """Compare what the NeoBank pipeline left behind with what the generator says must be there.
 
 The expectation comes from the generator's own rules (caudal generate --expected, --expected-tables), which share
-no code with the engine. Features are read with Python's sqlite3, dead letters with its json, silver's lines with
+no code with the engine. Features are read with Python's sqlite3 or from a dump, dead letters with its json or from a dump, silver's lines with
 `caudal sql`; digests do not depend on the order of rows. Prints one line a check; exit 0 when all hold, else 4.
 """
 import argparse
@@ -62,10 +62,18 @@ def check_silver(check, caudal, data, expected):
     check.equal("half-written files", len(hidden), 0)
 
 
-def check_features(check, caudal, data, expected, tables, table, name):
-    database = sqlite3.connect(f"file:{data}/features.db?mode=ro", uri=True)
-    rows = database.execute(f"SELECT account_id, window_end, txn_count_1h, avg_amount_1h FROM {table}")
-    check.equal(f"{table} rows and digest", digest_of(caudal, ("\t".join(map(str, row)) for row in rows)),
+def feature_rows(data, dump, table):
+    """Account, end of the window, count, average, distinct merchants: of the SQL table, or out of a dump of what serves them."""
+    if dump:
+        with open(dump) as lines:
+            yield from (line.rstrip("\n").split("\t") for line in lines)
+    else:
+        database = sqlite3.connect(f"file:{data}/features.db?mode=ro", uri=True)
+        yield from database.execute(f"SELECT account_id, window_end, txn_count_1h, avg_amount_1h, distinct_merchants_1h FROM {table}")
+
+
+def check_features(check, caudal, data, dump, expected, tables, table, name):
+    check.equal(f"{table} rows and digest", digest_of(caudal, ("\t".join(map(str, row[:4])) for row in feature_rows(data, dump, table))),
                 expected["features"][name]["digest"])
     if not tables:
         return
@@ -76,9 +84,9 @@ def check_features(check, caudal, data, expected, tables, table, name):
             cells = line.rstrip("\n").split("\t")
             exact[(cells[0], cells[2])] = int(cells[6])
     wide = off = 0
-    for account, end, merchants in database.execute(f"SELECT account_id, window_end, distinct_merchants_1h FROM {table}"):
+    for account, end, _, _, merchants in feature_rows(data, dump, table):
         truth = exact.get((account, end), 0)
-        error = abs(merchants - truth)
+        error = abs(int(merchants) - truth)
         off += error
         # The standard error is at most 2 %; small sets are rounded to whole numbers.
         wide += error > max(1, 3 * 0.02 * truth)
@@ -98,6 +106,22 @@ def read_dead_letters(data):
             counts[row["query"]][row["error_class"]] += 1
             place = (row["file"].rsplit("/", 1)[-1], row["offset"])
             raws[row["query"]][(row["error_class"], place, base64.b64decode(row["raw"] or ""))] += 1
+    return counts, raws
+
+
+def read_dead_letter_topic(path):
+    """The same of a dead-letter topic, out of its dump by Kafka's own client."""
+    counts, raws = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
+    with open(path) as lines:
+        for line in lines:
+            _, _, key, value, headers = line.rstrip("\n").split("\t")
+            reason = {}
+            for header in headers.split(","):
+                name, text = header.split("=", 1)
+                reason[name.rsplit("errors.", 1)[-1]] = base64.b64decode(text).decode()
+            counts[reason["query_id"]][reason["error_class"]] += 1
+            place = (f"{reason['topic']}[{reason['partition']}]", int(reason["offset"]))
+            raws[reason["query_id"]][(reason["error_class"], place, base64.b64decode(value))] += 1
     return counts, raws
 
 
@@ -138,8 +162,8 @@ def expected_raws(source, tables):
     return truth
 
 
-def check_dead_letters(check, data, expected, tables, source):
-    counts, raws = read_dead_letters(data)
+def check_dead_letters(check, letters, expected, tables, source):
+    counts, raws = letters
     check.equal("dead letters are there", bool(counts), any(expected["fates"][name] for name in DEAD))
     truth = expected_raws(source, tables) if tables else None
     for query in sorted(counts):
@@ -184,15 +208,18 @@ def main():
     parser.add_argument("--expected", required=True, type=pathlib.Path)
     parser.add_argument("--tables", type=pathlib.Path, help="folder of --expected-tables")
     parser.add_argument("--topic", type=pathlib.Path, help="dump of the Kafka topic that was read, in the place of DATA/in")
+    parser.add_argument("--dead-letters", type=pathlib.Path, help="dump of the dead-letter topic, in the place of DATA/dead_letters")
+    parser.add_argument("--features-dump", type=pathlib.Path, help="lines of the features' values, in the place of DATA/features.db")
     parser.add_argument("--features", choices=("every_window", "latest"), default="every_window")
     arguments = parser.parse_args()
     expected = json.loads(arguments.expected.read_text())
     check = Check()
     check_silver(check, arguments.caudal, arguments.data, expected)
     table = "features" if arguments.features == "every_window" else "features_latest"
-    check_features(check, arguments.caudal, arguments.data, expected, arguments.tables, table, arguments.features)
+    check_features(check, arguments.caudal, arguments.data, arguments.features_dump, expected, arguments.tables, table, arguments.features)
     source = TopicBytes(arguments.topic) if arguments.topic else FileBytes(arguments.data / "in")
-    check_dead_letters(check, arguments.data, expected, arguments.tables, source)
+    letters = read_dead_letter_topic(arguments.dead_letters) if arguments.dead_letters else read_dead_letters(arguments.data)
+    check_dead_letters(check, letters, expected, arguments.tables, source)
     if arguments.state:
         check_counters(check, arguments.caudal, arguments.state, expected)
     sys.exit(4 if check.failed else 0)

@@ -1,4 +1,4 @@
--- NeoBank's features in Redis, the form in which they are served: profile 'redis'. REDIS_URL says where that is.
+-- NeoBank's features in Redis, the form in which they are served: profiles 'redis' and 'kafka'. REDIS_URL says where that is.
 
 -- One hash an account and window, updated while the window is open, and gone a day later; for pipeline.yaml.
 CREATE TABLE features (

@@ -1,22 +1,21 @@
 -- NeoBank's tables of profile 'kafka': transactions come from a topic, keyed by account. Each partition has its own clock,
 -- so repeats of a transaction, which have its account, meet their first whatever the order of partitions.
 
--- Rows that do not parse, break NOT NULL or come too late, with their bytes. Each query keeps its own and says so.
+-- Rows that do not parse, break NOT NULL or come too late: the record's bytes, key and headers, and more headers that say why
+-- (docs/connectors/kafka.md). Each query writes its own and says so.
 CREATE TABLE dead_letters (
-  query STRING,
-  source STRING,
-  file STRING,
-  split INT,
-  `offset` BIGINT,
+  `key` BYTES,
   `raw` BYTES,
-  error_class STRING,
-  error_message STRING,
-  operator STRING,
-  rejected_at TIMESTAMP_LTZ(3)
+  headers MAP<STRING, BYTES> METADATA
 ) WITH (
-  'connector' = 'filesystem',
-  'path' = 'neobank-data/dead_letters',
-  'format' = 'json'
+  'connector' = 'kafka',
+  'topic' = 'transactions.dlq',
+  'properties.bootstrap.servers' = '${env:KAFKA_BOOTSTRAP}',
+  'key.format' = 'raw',
+  'key.fields' = 'key',
+  'value.format' = 'raw',
+  'value.fields-include' = 'EXCEPT_KEY',
+  'caudal.create-topic' = 'true'
 );
 
 CREATE TABLE transactions (

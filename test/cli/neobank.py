@@ -23,6 +23,7 @@ class Feed:
                         "--expected", "expected.json", "--expected-tables", "expected"], cwd=folder, check=True,
                        stdout=subprocess.DEVNULL)
         self.waiting = sorted(self.staged.iterdir())
+        self.all, self.share = len(self.waiting), 1
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self.feed, daemon=True)
 
@@ -31,7 +32,12 @@ class Feed:
 
     def feed(self):
         while self.waiting and not self.stopping.wait(1 / self.pace):
-            self.give()
+            if self.all - len(self.waiting) < self.share * self.all:
+                self.give()
+
+    def keep_pace(self, share):
+        """No more than this share of all files may have appeared for now."""
+        self.share = share
 
     def give(self):
         file = self.waiting.pop(0)

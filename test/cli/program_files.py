@@ -71,7 +71,7 @@ class ProgramFiles(CliCase):
             self.assertEqual([query["sinks"] for query in said["queries"]], sinks)
             self.assertEqual(said["watermarks"], {"transactions": 300000})
             self.assertEqual(self.rows("validate", NEOBANK / f"{name}.yaml", "--profile", "kafka",
-                                       environment={"KAFKA_BOOTSTRAP": "127.0.0.1:1"})[0]["queries"], said["queries"])
+                                       environment={"KAFKA_BOOTSTRAP": "127.0.0.1:1", "REDIS_URL": "redis://127.0.0.1:1/0"})[0]["queries"], said["queries"])
 
     def test_a_profile_runs_the_same_queries_over_other_tables(self):
         self.write("p.yaml", "pipeline: p\nowner: me\ntables: tables.sql\nsql: queries.sql\nprofiles:\n  many: {tables: many.sql}\n")
