@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "connect/kafka/kafka_client.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int kLedgerMillis = 20'000;
 constexpr int kLedgerPollMillis = 200;
+constexpr int kNewLedgerMillis = 5'000;
 
 struct MessageDeleter {
   void operator()(rd_kafka_message_t* message) const { rd_kafka_message_destroy(message); }
@@ -81,7 +83,14 @@ Result<Epoch> ReadKafkaLedger(const std::map<std::string, std::string>& properti
   // The end of the log, open transactions among it: a reader of committed records is told where they begin.
   reading["isolation.level"] = "read_uncommitted";
   ASSIGN_OR_RETURN(const std::unique_ptr<KafkaClient> open, KafkaClient::Make(reading, "caudal"));
-  ASSIGN_OR_RETURN(const KafkaRange range, open->Range(partition, kLedgerMillis));
+  // Brokers tell each other of a ledger that was made just now in their own time.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kNewLedgerMillis);
+  Result<KafkaRange> found = open->Range(partition, kLedgerMillis);
+  while (!found.ok() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kLedgerPollMillis));
+    found = open->Range(partition, kLedgerMillis);
+  }
+  ASSIGN_OR_RETURN(const KafkaRange range, std::move(found));
   if (range.high == 0) return Epoch();
   reading["isolation.level"] = "read_committed";
   ASSIGN_OR_RETURN(const std::unique_ptr<KafkaClient> committed, KafkaClient::Make(reading, "caudal"));
