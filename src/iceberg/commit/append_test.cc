@@ -208,6 +208,7 @@ std::string Live(uint64_t seed, int format_version, const Plants& plants) {
   return "";
 }
 
+// KF-36: lost answers, late requests, restarts.
 TEST(AppendSimulation, EveryEpochIsThereOnce) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     ASSERT_EQ(Live(seed, seed % 2 == 0 ? 2 : 3, {}), "") << "seed " << seed;

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "iceberg/bounds.h"
 #include "iceberg/manifest/manifest_schema.h"
 #include "iceberg/metadata/partition_json.h"
 #include "iceberg/single_value.h"
@@ -69,28 +69,6 @@ avro::Value FileToAvro(const DataFile& file, int format_version, const std::vect
   return avro::Value(std::move(record));
 }
 
-// Whether `a` sorts before `b`; −0.0 before 0.0. REQUIRES: both of one type, neither NULL nor NaN.
-bool Before(const Value& a, const Value& b) {
-  return std::visit(
-      [&b](const auto& x) {
-        using T = std::decay_t<decltype(x)>;
-        if constexpr (std::is_same_v<T, double>) {
-          const double y = std::get<double>(b.data);
-          return x == y ? std::signbit(x) && !std::signbit(y) : x < y;
-        } else if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, ValueList>) {
-          return false;  // no partition value
-        } else {
-          return x < std::get<T>(b.data);
-        }
-      },
-      a.data);
-}
-
-bool IsNan(const Value& value) {
-  const double* number = std::get_if<double>(&value.data);
-  return number != nullptr && std::isnan(*number);
-}
-
 avro::Metadata HeaderOf(const Schema& schema, const PartitionSpec& spec,
                         const ManifestWriter::Options& options) {
   return {{"schema", SchemaText(schema)},
@@ -117,9 +95,7 @@ ManifestWriter::ManifestWriter(const Options& options, PartitionSpec spec, std::
   manifest_.content = options.content;
   manifest_.partition_spec_id = spec_.spec_id;
   manifest_.partitions.resize(types_.size());
-  lowest_.resize(types_.size());
-  highest_.resize(types_.size());
-  for (FieldSummary& summary : manifest_.partitions) summary.contains_nan = false;
+  bounds_.resize(types_.size());
 }
 
 Status ManifestWriter::Check(const ManifestEntry& entry) const {
@@ -180,27 +156,19 @@ void ManifestWriter::Count(const ManifestEntry& entry) {
 }
 
 void ManifestWriter::Summarize(const DataFile& file) {
-  for (size_t i = 0; i < types_.size(); ++i) {
-    const Value& value = file.partition[i];
-    FieldSummary& summary = manifest_.partitions[i];
-    if (value.is_null()) {
-      summary.contains_null = true;
-    } else if (IsNan(value)) {
-      summary.contains_nan = true;
-    } else {
-      if (lowest_[i].is_null() || Before(value, lowest_[i])) lowest_[i] = value;
-      if (highest_[i].is_null() || Before(highest_[i], value)) highest_[i] = value;
-    }
-  }
+  for (size_t i = 0; i < types_.size(); ++i) bounds_[i].Add(file.partition[i]);
 }
 
 Result<ManifestWriter::Written> ManifestWriter::Finish() {
   Written written;
   ASSIGN_OR_RETURN(written.bytes, container_.Finish());
   for (size_t i = 0; i < types_.size(); ++i) {
-    if (lowest_[i].is_null()) continue;
-    manifest_.partitions[i].lower_bound = EncodeSingleValue(types_[i], lowest_[i]);
-    manifest_.partitions[i].upper_bound = EncodeSingleValue(types_[i], highest_[i]);
+    FieldSummary& summary = manifest_.partitions[i];
+    summary.contains_null = bounds_[i].nulls() > 0;
+    summary.contains_nan = bounds_[i].nans() > 0;
+    if (const auto lowest = bounds_[i].lowest()) summary.lower_bound = EncodeSingleValue(types_[i], *lowest);
+    if (const auto highest = bounds_[i].highest())
+      summary.upper_bound = EncodeSingleValue(types_[i], *highest);
   }
   manifest_.manifest_length = static_cast<int64_t>(written.bytes.size());
   written.manifest = manifest_;

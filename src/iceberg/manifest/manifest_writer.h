@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "format/avro/container.h"
+#include "iceberg/bounds.h"
 #include "iceberg/manifest/manifest.h"
 #include "iceberg/metadata/table_metadata.h"
 
@@ -49,8 +50,7 @@ class ManifestWriter {
   std::vector<Type> types_;
   avro::ContainerWriter container_;
   ManifestFile manifest_;
-  std::vector<Value> lowest_;  // of each partition field
-  std::vector<Value> highest_;
+  std::vector<BoundsCollector> bounds_;  // of each partition field
 };
 
 }  // namespace caudal::iceberg
