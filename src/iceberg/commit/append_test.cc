@@ -365,5 +365,26 @@ TEST(TableFiles, LocationsAreTakenAsTheyAreWritten) {
   EXPECT_EQ(MetadataVersion("x"), -1);
 }
 
+TEST(TableFiles, GzippedMetadataIsReadAndDamageNamed) {
+  const std::filesystem::path fixtures =
+      std::filesystem::path(__FILE__).parent_path() / "../../../test/fixtures/iceberg";
+  const TableFiles local(FileSystem::Local(), Env::Real());
+  const std::string packed = (fixtures / "gzip/00001-a.gz.metadata.json").string();
+  const auto table = local.ReadMetadata(packed);
+  ASSERT_TRUE(table.ok()) << table.status().ToString();
+  EXPECT_EQ(*table, *local.ReadMetadata((fixtures / "v3_minimal.metadata.json").string()));
+
+  ManualEnv env;
+  MemoryFileSystem memory(&env);
+  const TableFiles files(&memory, &env);
+  const std::string bytes = local.Read(packed).value();
+  for (size_t size : {size_t{5}, bytes.size() / 2, bytes.size() - 1}) {
+    const std::string location = "/t/" + std::to_string(size) + ".gz.metadata.json";
+    ASSERT_TRUE(files.Write(location, bytes.substr(0, size)).ok());
+    EXPECT_EQ(files.ReadMetadata(location).status().ToString(),
+              "error[data]: the gzipped metadata is damaged or cut\n  at metadata file '" + location + "'");
+  }
+}
+
 }  // namespace
 }  // namespace caudal::iceberg
