@@ -2,12 +2,12 @@
 #include <cmath>
 #include <limits>
 #include <new>
-#include <unordered_map>
 
 #include "data/column_builder.h"
 #include "data/sketch/hyper_log_log.h"
 #include "expr/aggregates/accumulator.h"
 #include "expr/aggregates/bind.h"
+#include "expr/aggregates/value_counts.h"
 #include "expr/physical_dispatch.h"
 #include "expr/type_rules.h"
 
@@ -55,12 +55,6 @@ void AppendKeyValue(std::string_view key, ColumnBuilder* out) {
   });
 }
 
-struct KeyHash {
-  using is_transparent = void;
-  size_t operator()(std::string_view key) const { return HyperLogLog::Hash(key.data(), key.size()); }
-};
-using ValueCounts = std::unordered_map<std::string, int64_t, KeyHash, std::equal_to<>>;
-
 // The accumulator: the inner one's, then a pointer to how often each value stands.
 class Distinct : public Aggregator {
  public:
@@ -97,8 +91,7 @@ class Distinct : public Aggregator {
   }
   int64_t ExtraBytes(const char* accumulator) const override {
     const ValueCounts* values = counts(accumulator);
-    constexpr int64_t kNodeBytes = 96;
-    return inner_->ExtraBytes(accumulator) + (values ? static_cast<int64_t>(values->size()) * kNodeBytes : 0);
+    return inner_->ExtraBytes(accumulator) + (values ? values->bytes() : 0);
   }
   void Encode(const char* accumulator, std::string* out) const override;
   Status Decode(std::string_view* in, char* accumulator) const override;
@@ -126,15 +119,7 @@ class Distinct : public Aggregator {
   Batch Count(char* const* accumulators, const Column& column, RowSet rows, int64_t by) const {
     Batch changed;
     ForEachKey(column, rows, [&](int32_t i, std::string_view key) {
-      ValueCounts& values = make_counts(accumulators[i]);
-      const auto at = values.find(key);
-      int64_t count = by;
-      if (at == values.end()) {
-        values.emplace(key, by);
-      } else {
-        count = at->second += by;
-        if (count == 0) values.erase(at);
-      }
+      const int64_t count = make_counts(accumulators[i]).Add(key, by);
       if (count != (by > 0 ? 1 : 0)) return;
       changed.accumulators.push_back(accumulators[i]);
       changed.rows.push_back(static_cast<uint16_t>(rows[i]));
@@ -152,13 +137,14 @@ void Distinct::Merge(char* into, const char* from) const {
   ValueCounts& values = make_counts(into);
   ColumnBuilder fresh(arg_);
   ColumnBuilder gone(arg_);
-  for (const auto& [key, count] : *other) {
-    const int64_t before = values[key];
-    const int64_t now = values[key] += count;
+  const bool copies = values.size() == 0;
+  if (copies) values = *other;
+  other->ForEach([&](std::string_view key, int64_t count) {
+    const int64_t now = copies ? count : values.Add(key, count);
+    const int64_t before = now - count;
     if (before <= 0 && now > 0) AppendKeyValue(key, &fresh);
     if (before > 0 && now <= 0) AppendKeyValue(key, &gone);
-    if (now == 0) values.erase(key);
-  }
+  });
   for (ColumnBuilder* side : {&fresh, &gone}) {
     const int32_t rows = side->size();
     if (rows == 0) continue;
@@ -178,10 +164,10 @@ void Distinct::Encode(const char* accumulator, std::string* out) const {
   const ValueCounts* values = counts(accumulator);
   AppendFixed(static_cast<uint32_t>(values ? values->size() : 0), out);
   if (values == nullptr) return;
-  for (const auto& [key, count] : *values) {
+  values->ForEach([&](std::string_view key, int64_t count) {
     AppendBytes(key, out);
     AppendFixed(count, out);
-  }
+  });
 }
 
 Status Distinct::Decode(std::string_view* in, char* accumulator) const {
@@ -192,7 +178,8 @@ Status Distinct::Decode(std::string_view* in, char* accumulator) const {
     std::string_view key;
     int64_t count = 0;
     if (!TakeBytes(in, &key) || !TakeFixed(in, &count)) return DamagedAccumulator();
-    make_counts(accumulator)[std::string(key)] = count;
+    if (count == 0) return DamagedAccumulator();
+    make_counts(accumulator).Add(key, count);
   }
   return Status();
 }
