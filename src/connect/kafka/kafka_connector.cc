@@ -1,5 +1,6 @@
 #include "connect/kafka/kafka_connector.h"
 
+#include "connect/kafka/kafka_options.h"
 #include "connect/kafka/kafka_source.h"
 #include "connect/kafka/sink/kafka_sink.h"
 
@@ -62,6 +63,8 @@ constexpr OptionSpec kOptions[] = {
 }  // namespace
 
 std::span<const OptionSpec> KafkaConnector::options() const { return kOptions; }
+
+Status KafkaConnector::CheckOptions(const Table& table) const { return CheckKafkaFormats(table); }
 
 std::vector<Field> KafkaConnector::metadata() const { return KafkaColumns::Metadata(); }
 

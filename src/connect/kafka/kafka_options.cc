@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/connector.h"
+#include "format/format.h"
 
 namespace caudal {
 namespace {
@@ -224,6 +225,14 @@ Status ReadProperties(const Table& table, KafkaTableOptions* options) {
 }
 
 }  // namespace
+
+Status CheckKafkaFormats(const Table& table) {
+  for (const std::string prefix : {"", "key.", "value."}) {
+    const std::string_view format = table.option(prefix + "format");
+    if (!format.empty()) RETURN_IF_ERROR(CheckFormat(format, FormatOptionsOf(table, prefix)));
+  }
+  return Status();
+}
 
 Result<KafkaTableOptions> KafkaTableOptions::From(const Table& table) {
   KafkaTableOptions options;

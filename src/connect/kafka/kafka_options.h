@@ -22,6 +22,9 @@ struct KafkaOffsetsSpec {
   std::map<int32_t, int64_t> offsets;  // by partition, for kSpecific
 };
 
+// The names and options of the formats that a table asks for: what can be said before it is read or written.
+Status CheckKafkaFormats(const Table& table);
+
 struct KafkaTableOptions {
   std::vector<std::string> topics;  // or:
   std::string topic_pattern;        // a regular expression for whole names

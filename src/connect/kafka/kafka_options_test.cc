@@ -57,6 +57,9 @@ TEST(KafkaTableOptions, ReadsListsAndOffsets) {
 
 TEST(KafkaTableOptions, RefusesByName) {
   const std::pair<Options, std::string> kCases[] = {
+      {{{"json.nix", "x"}}, "unknown option 'json.nix' of format 'json'"},
+      {{{"key.format", "json"}, {"key.json.ignore-parse-errors", "maybe"}}, "'maybe' is not true or false"},
+      {{{"format", "protobuf"}}, "format 'protobuf' is not known here"},
       {{{"topic", ""}}, "neither 'topic' nor 'topic-pattern'"},
       {{{"topic-pattern", "b"}}, "both 'topic' and 'topic-pattern'"},
       {{{"topic", "a;a"}}, "names a topic twice"},

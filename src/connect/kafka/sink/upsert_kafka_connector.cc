@@ -1,6 +1,7 @@
 #include "connect/kafka/sink/upsert_kafka_connector.h"
 
 #include "connect/kafka/kafka_columns.h"
+#include "connect/kafka/kafka_options.h"
 #include "connect/kafka/sink/kafka_sink.h"
 
 namespace caudal {
@@ -35,6 +36,8 @@ constexpr OptionSpec kUpsertOptions[] = {
 }  // namespace
 
 std::span<const OptionSpec> UpsertKafkaConnector::options() const { return kUpsertOptions; }
+
+Status UpsertKafkaConnector::CheckOptions(const Table& table) const { return CheckKafkaFormats(table); }
 
 std::vector<Field> UpsertKafkaConnector::metadata() const { return KafkaColumns::Metadata(); }
 

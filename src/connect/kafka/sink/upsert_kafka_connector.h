@@ -12,6 +12,7 @@ class UpsertKafkaConnector : public Connector {
   std::span<const OptionSpec> options() const override;
   std::vector<Field> metadata() const override;
   bool can_write() const override { return true; }
+  Status CheckOptions(const Table& table) const override;
   Result<ChangelogKinds> sink_changelog(const Table&) const override { return ChangelogKinds::Upsert(); }
   Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const override;
 };
