@@ -34,13 +34,19 @@ Result<Progress> OperatorNode::OnWatermark(const Watermark& watermark) {
   return operator_->OnWatermark(watermark, *this);
 }
 
-Status OperatorNode::OnBarrier(const Barrier&, NodeAck* ack) {
+// A segment a step: other nodes of the thread have their turn in between.
+Result<Progress> OperatorNode::OnBarrier(const Barrier&, NodeAck* ack) {
   ack->kind = job_->control->snapshot_kind(node());
-  for (StateTable* table : operator_->state()) {
-    std::string records = table->Snapshot(ack->kind);
-    if (!records.empty()) ack->tables.push_back({std::string(table->name()), std::move(records)});
+  const std::vector<StateTable*> tables = operator_->state();
+  for (; snapshot_table_ < tables.size(); ++snapshot_table_) {
+    StateTable* table = tables[snapshot_table_];
+    std::string records = table->NextSegment(ack->kind);
+    if (records.empty()) continue;
+    ack->tables.push_back({std::string(table->name()), std::move(records)});
+    return Progress::kMore;
   }
-  return Status();
+  snapshot_table_ = 0;
+  return Progress::kDone;
 }
 
 NodeProgress OperatorNode::progress() const {

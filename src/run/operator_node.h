@@ -31,7 +31,7 @@ class OperatorNode : public TaskNode, private Output {
   Result<Progress> OnWatermark(const Watermark& watermark) override;
   Result<Progress> OnFlush(FlushBefore next) override { return operator_->OnFlush(next, *this); }
   Result<Progress> Resume() override { return operator_->Resume(*this); }
-  Status OnBarrier(const Barrier& barrier, NodeAck* ack) override;
+  Result<Progress> OnBarrier(const Barrier& barrier, NodeAck* ack) override;
 
  private:
   void Emit(Chunk chunk) override { SendRows(chunk); }
@@ -41,6 +41,7 @@ class OperatorNode : public TaskNode, private Output {
   Schema input_;
   std::unique_ptr<Operator> operator_;
   KeyGroupRange groups_;
+  size_t snapshot_table_ = 0;  // the one whose turn it is
 };
 
 }  // namespace caudal

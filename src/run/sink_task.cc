@@ -51,14 +51,14 @@ void SinkTask::Reject(const Chunk& chunk, RowSet rows, std::string message) {
              {Fate::kDead, "sink", {std::move(message)}});
 }
 
-Status SinkTask::OnBarrier(const Barrier& barrier, NodeAck* ack) {
+Result<Progress> SinkTask::OnBarrier(const Barrier& barrier, NodeAck* ack) {
   FAULT_POINT(sink_seal);
   ack->sealed_bytes = writer_->buffered_bytes();
   Result<std::unique_ptr<SealedEpoch>> sealed = writer_->Seal(barrier.epoch);
   if (!sealed.ok()) return sealed.status().At("sink " + target_);
   ack->sealed = std::move(*sealed);
   ChargeBuffered();
-  return Status();
+  return Progress::kDone;
 }
 
 }  // namespace caudal

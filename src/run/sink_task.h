@@ -17,7 +17,7 @@ class SinkTask : public TaskNode, private SinkRejects {
  protected:
   Result<Progress> OnChunk(int port, const Chunk& chunk) override;
   bool room() const override;
-  Status OnBarrier(const Barrier& barrier, NodeAck* ack) override;
+  Result<Progress> OnBarrier(const Barrier& barrier, NodeAck* ack) override;
 
  private:
   void Reject(const Chunk& chunk, RowSet rows, std::string message) override;

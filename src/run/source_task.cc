@@ -357,7 +357,7 @@ void SourceTask::SendWatermark(int64_t now) {
   }
 }
 
-Status SourceTask::OnBarrier(const Barrier&, NodeAck* ack) {
+Result<Progress> SourceTask::OnBarrier(const Barrier&, NodeAck* ack) {
   for (const auto& split : splits_) {
     SplitState state;
     state.id = split->split.id;
@@ -375,7 +375,7 @@ Status SourceTask::OnBarrier(const Barrier&, NodeAck* ack) {
   arrivals_.clear();
   epoch_rows_ = 0;
   epoch_requested_ = false;
-  return Status();
+  return Progress::kDone;
 }
 
 NodeProgress SourceTask::progress() const {

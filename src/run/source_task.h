@@ -50,7 +50,7 @@ class SourceTask : public TaskNode {
   bool has_work() override;
   Result<Progress> OnChunk(int, const Chunk&) override { return Progress::kDone; }
   Status Take() override;
-  Status OnBarrier(const Barrier& barrier, NodeAck* ack) override;
+  Result<Progress> OnBarrier(const Barrier& barrier, NodeAck* ack) override;
 
  private:
   static constexpr int64_t kNotEmpty = -1;

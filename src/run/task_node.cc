@@ -43,7 +43,9 @@ Status TaskNode::Step() {
   // Replayed from a seed, a step is too short to be worth two system calls.
   const bool real = job_->env == Env::Real();
   const int64_t cpu_start = real ? ThreadCpuNanos() : 0;
-  Status status = phase_ == Phase::kReady ? Take() : Advance(Resume());
+  Status status = phase_ == Phase::kReady     ? Take()
+                  : phase_ == Phase::kBarrier ? Advance(OnBarrier(barrier_, &ack_))
+                                              : Advance(Resume());
   const int64_t cpu = real ? ThreadCpuNanos() - cpu_start : 0;
   const int64_t wall = job_->env->SteadyNanos() - start;
   busy_nanos_ += wall;
@@ -142,9 +144,14 @@ Status TaskNode::Advance(Result<Progress> progress) {
         Send(sent_);
         return Status();
       case Phase::kFlushForBarrier:
+        phase_ = Phase::kBarrier;
+        ack_ = NodeAck();
+        progress = OnBarrier(barrier_, &ack_);
+        break;
+      case Phase::kBarrier:
         phase_ = Phase::kReady;
         for (const std::unique_ptr<Inlet>& inlet : inlets_) inlet->at_barrier = false;
-        return PassBarrier(barrier_);
+        return Acknowledge(barrier_, std::move(ack_));
     }
   }
 }
@@ -192,10 +199,14 @@ void TaskNode::NoteDead(std::string_view error_class, const std::string& message
 
 Status TaskNode::PassBarrier(const Barrier& barrier) {
   NodeAck ack;
+  RETURN_IF_ERROR(OnBarrier(barrier, &ack).status());
+  return Acknowledge(barrier, std::move(ack));
+}
+
+Status TaskNode::Acknowledge(const Barrier& barrier, NodeAck ack) {
   ack.node = node_;
   ack.task = task_;
   ack.epoch = barrier.epoch;
-  RETURN_IF_ERROR(OnBarrier(barrier, &ack));
   const NodeProgress now = progress();
   ack.watermark = sent_;
   ack.rows_in = now.rows_in;

@@ -88,8 +88,8 @@ class TaskNode {
   virtual Result<Progress> OnWatermark(const Watermark& watermark) { return Progress::kDone; }
   virtual Result<Progress> OnFlush(FlushBefore next) { return Progress::kDone; }
   virtual Result<Progress> Resume() { return Progress::kDone; }
-  // Adds to the ack what the node keeps.
-  virtual Status OnBarrier(const Barrier& barrier, NodeAck* ack) { return Status(); }
+  // Adds to the ack what the node keeps; kMore: call it again before anything else.
+  virtual Result<Progress> OnBarrier(const Barrier& barrier, NodeAck* ack) { return Progress::kDone; }
   // Whether there is a message to take or a call to go on with.
   virtual bool has_work();
   // A message when no call is under way; what Step does.
@@ -98,7 +98,7 @@ class TaskNode {
   virtual bool room() const;
   void SendRows(const Chunk& chunk);
   void Send(const Message& message);
-  // Acknowledges and passes the barrier on.
+  // Acknowledges and passes the barrier on. REQUIRES: OnBarrier is done at once, as for sources.
   Status PassBarrier(const Barrier& barrier);
   // Counts and keeps rejected rows. `chunk`: rows of `schema`. Dead rows without a dead-letter table to go to
   // fail the step.
@@ -114,12 +114,13 @@ class TaskNode {
   std::unique_ptr<Outlet> dead_letter_;
 
  private:
-  enum class Phase { kReady, kChunk, kFlushForWatermark, kWatermark, kFlushForBarrier };
+  enum class Phase { kReady, kChunk, kFlushForWatermark, kWatermark, kFlushForBarrier, kBarrier };
 
   Inlet* NextInlet();
   Watermark Combined() const;
   Status TakeWatermark(Inlet* inlet, const Watermark& watermark);
   Status TakeBarrier(Inlet* inlet, const Barrier& barrier);
+  Status Acknowledge(const Barrier& barrier, NodeAck ack);
   // The call of phase_ has returned `progress`: goes on to the next one.
   Status Advance(Result<Progress> progress);
 
@@ -134,6 +135,7 @@ class TaskNode {
   Status refusal_;  // what the step under way must fail with
   Watermark next_watermark_;
   Barrier barrier_;
+  NodeAck ack_;  // while phase_ is kBarrier
   uint32_t turn_ = 0;
   int64_t rows_out_ = 0;
   int64_t busy_nanos_ = 0;

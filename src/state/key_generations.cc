@@ -197,19 +197,27 @@ void KeyGenerations::Expire(const Watermark& watermark) {
   }
 }
 
-std::string KeyGenerations::Snapshot(SnapshotKind kind) {
+std::string KeyGenerations::NextSegment(SnapshotKind kind) {
   std::string segment;
   // Before the first snapshot nothing is noted, since a query without checkpoints would note for ever.
   if (kind == SnapshotKind::kFull || !tracking_) {
-    if (rows_ > 0) PutHeader(&segment);
-    for (const KeySegment* from : segments_) {
-      from->ForEach([&](std::string_view key, int64_t time) { PutEntry(key, time, &segment); });
+    while (snapshot_segment_ < segments_.size() && segment.size() < kSegmentBytes) {
+      const bool some =
+          segments_[snapshot_segment_]->VisitSome(&snapshot_bucket_, [&](std::string_view key, int64_t time) {
+            if (segment.empty()) PutHeader(&segment);
+            PutEntry(key, time, &segment);
+          });
+      if (some) continue;
+      ++snapshot_segment_;
+      snapshot_bucket_ = 0;
     }
-    changes_.clear();
+    if (segment.empty()) changes_.clear();
   } else {
     segment.swap(changes_);
-    changes_.reserve(segment.size() + segment.size() / 4);
+    if (!segment.empty()) changes_.reserve(segment.size() + segment.size() / 4);
   }
+  if (!segment.empty()) return segment;
+  snapshot_segment_ = snapshot_bucket_ = 0;
   tracking_ = true;
   return segment;
 }

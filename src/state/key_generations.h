@@ -31,7 +31,7 @@ class KeyGenerations : public StateTable {
 
   std::string_view name() const override { return name_; }
   std::string Fingerprint() const override { return "key-generations 1 (" + key_types_ + ")"; }
-  std::string Snapshot(SnapshotKind kind) override;
+  std::string NextSegment(SnapshotKind kind) override;
   Status Restore(const std::vector<std::string>& segments, KeyGroupRange groups) override;
   // Drops one generation at most a call, hence to be called with every watermark.
   void Expire(const Watermark& watermark) override;
@@ -66,6 +66,7 @@ class KeyGenerations : public StateTable {
   KeySegment* last_inserted_ = nullptr;
   int64_t rows_ = 0;
   int64_t last_size_ = 0;  // of the generation dropped last: what to expect of the next
+  size_t snapshot_segment_ = 0, snapshot_bucket_ = 0;  // full: what is not yet told
   bool tracking_ = false;  // a snapshot or restore has been seen: from then on changes are noted
   std::string changes_;
 };

@@ -9,6 +9,7 @@
 #include "data/value.h"
 #include "state/record.h"
 #include "state/testing/disk_map.h"
+#include "state/testing/only_segment.h"
 
 namespace caudal {
 namespace {
@@ -98,7 +99,7 @@ TEST(KeyGenerations, MemoryAKeyStaysSmall) {
 TEST(KeyGenerations, DamageIsADataError) {
   KeyGenerations table("keys", "STRING", 100);
   Remember(table, {{Uuid(1), 1000, 0}, {"short", 1000, 0}});
-  const std::string segment = table.Snapshot(StateTable::SnapshotKind::kDelta);
+  const std::string segment = OnlySegment(table, StateTable::SnapshotKind::kDelta);
   for (size_t size = 1; size < segment.size(); ++size) {
     KeyGenerations other("keys", "STRING", 100);
     const Status status = other.Restore({segment.substr(0, size)}, {});
@@ -116,7 +117,7 @@ class MemorySet {
   explicit MemorySet(int64_t retain) : table_("keys", "STRING", retain) {}
   std::vector<uint8_t> RememberAll(const std::vector<Row>& rows) { return Remember(table_, rows); }
   void Expire(int64_t watermark) { table_.Expire({watermark, 0}); }
-  std::string Snapshot(Kind kind) { return table_.Snapshot(kind); }
+  std::string Snapshot(Kind kind) { return OnlySegment(table_, kind); }
   Status Restore(const std::vector<std::string>& segments) { return table_.Restore(segments, {}); }
 
  private:
@@ -239,7 +240,7 @@ TEST(KeyGenerations, RescaleKeepsEachKeyInOneRange) {
     Remember(whole, std::vector<Row>(rows.begin() + static_cast<std::ptrdiff_t>(at),
                                      rows.begin() + static_cast<std::ptrdiff_t>(at + 1000)));
   }
-  const std::vector<std::string> segments = {whole.Snapshot(StateTable::SnapshotKind::kFull)};
+  const std::vector<std::string> segments = {OnlySegment(whole, StateTable::SnapshotKind::kFull)};
   KeyGenerations low("keys", "STRING", 1000), high("keys", "STRING", 1000);
   ASSERT_TRUE(low.Restore(segments, {0, 49}).ok());
   ASSERT_TRUE(high.Restore(segments, {50, 127}).ok());

@@ -6,6 +6,7 @@
 // answers for most keys that are not here. One thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -40,12 +41,16 @@ class KeySegment {
   // REQUIRES: !full(), 0 <= time - base < 2^32.
   void Insert(std::string_view key, uint64_t hash, int64_t time);
 
-  // Calls visit(key, time) for each entry; the key's bytes live for that call only.
+  // Calls visit(key, time) for each entry of some buckets from `*at` (0: the first) on and moves it behind
+  // them; false: there was none left. The key's bytes live for that call only.
   template <typename Visit>
-  void ForEach(Visit visit) const {
+  bool VisitSome(size_t* at, Visit visit) const {
+    constexpr size_t kSome = 256;
+    if (*at == bucket_count_) return false;
     char uuid[kUuidKey] = {2};
-    for (size_t b = 0; b < bucket_count_; ++b) {
-      const Bucket& bucket = buckets_[b];
+    const size_t end = *at + std::min(kSome, bucket_count_ - *at);
+    for (; *at < end; ++*at) {
+      const Bucket& bucket = buckets_[*at];
       for (int i = 0; i < kSlots; ++i) {
         if ((bucket.used >> i & 1) == 0) continue;
         std::string_view key;
@@ -58,6 +63,7 @@ class KeySegment {
         visit(key, base_ + bucket.offsets[i]);
       }
     }
+    return true;
   }
 
  private:

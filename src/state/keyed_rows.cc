@@ -1,6 +1,7 @@
 #include "state/keyed_rows.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "state/record.h"
 
@@ -86,6 +87,7 @@ std::string KeyedRows::Fingerprint() const {
 }
 
 void KeyedRows::PutRow(KeyEntry* entry, std::string* out) {
+  entry->mark = 0;
   PutBytes(table_.key(*entry), out);
   out->push_back(kRow);
   PutFixed64(static_cast<uint64_t>(entry->stamp), out);
@@ -94,26 +96,30 @@ void KeyedRows::PutRow(KeyEntry* entry, std::string* out) {
   PutBytes(scratch_, out);
 }
 
-std::string KeyedRows::Snapshot(SnapshotKind kind) {
+std::string KeyedRows::NextSegment(SnapshotKind kind) {
   std::string segment(kRowsMagic);
   segment.push_back(static_cast<char>(kRowsVersion));
   const size_t header = segment.size();
   if (kind == SnapshotKind::kFull || !tracking_) {
-    table_.ForEach([&](KeyEntry* entry) { PutRow(entry, &segment); });
+    table_.Walk(&snapshot_, [&](KeyEntry* entry) {
+      if (segment.size() >= kSegmentBytes) return false;
+      PutRow(entry, &segment);
+      return true;
+    });
   } else {
     // A key erased and made again stands here twice, the row last.
-    segment += erased_;
-    for (KeyEntry* entry : changed_) {
-      if (entry != nullptr) PutRow(entry, &segment);
+    segment += std::exchange(erased_, std::string());
+    for (; snapshot_change_ < changed_.size() && segment.size() < kSegmentBytes; ++snapshot_change_) {
+      if (changed_[snapshot_change_] != nullptr) PutRow(changed_[snapshot_change_], &segment);
     }
   }
-  for (KeyEntry* entry : changed_) {
-    if (entry != nullptr) entry->mark = 0;
-  }
+  if (segment.size() > header) return segment;
+  snapshot_ = Cursor();
+  snapshot_change_ = 0;
   changed_.clear();
   erased_.clear();
   tracking_ = true;
-  return segment.size() == header ? std::string() : segment;
+  return std::string();
 }
 
 Status KeyedRows::RestoreSegment(std::string_view segment, KeyGroupRange groups) {

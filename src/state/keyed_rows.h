@@ -39,7 +39,7 @@ class KeyedRows : public StateTable {
 
   std::string_view name() const override { return name_; }
   std::string Fingerprint() const override;
-  std::string Snapshot(SnapshotKind kind) override;
+  std::string NextSegment(SnapshotKind kind) override;
   Status Restore(const std::vector<std::string>& segments, KeyGroupRange groups) override;
   // Looks at a share of the key groups a call, hence to be called with every watermark.
   void Expire(const Watermark& watermark) override;
@@ -47,6 +47,7 @@ class KeyedRows : public StateTable {
   int64_t rows() const override { return table_.size(); }
 
  private:
+  // Into a snapshot: the row is unchanged from here on.
   void PutRow(KeyEntry* entry, std::string* out);
   bool Expired(const KeyEntry& entry) const;
   Status RestoreSegment(std::string_view segment, KeyGroupRange groups);
@@ -64,6 +65,8 @@ class KeyedRows : public StateTable {
   std::string erased_;              // records of keys erased
   std::string scratch_;
   Cursor expiry_;
+  Cursor snapshot_;             // full: what is not yet in a segment
+  size_t snapshot_change_ = 0;  // delta: the same, of changed_
 };
 
 }  // namespace caudal

@@ -9,6 +9,7 @@
 #include "state/bytes_row.h"
 #include "state/record.h"
 #include "state/testing/disk_map.h"
+#include "state/testing/only_segment.h"
 
 namespace caudal {
 namespace {
@@ -47,7 +48,7 @@ class MemoryStore : public RowStore {
     });
     return all;
   }
-  std::string Snapshot(Kind kind) override { return table_.Snapshot(kind); }
+  std::string Snapshot(Kind kind) override { return OnlySegment(table_, kind); }
   Status Restore(const std::vector<std::string>& segments, KeyGroupRange groups) override {
     return table_.Restore(segments, groups);
   }
@@ -179,7 +180,7 @@ TEST(KeyedRows, RowsThatNobodyTouchesExpireByProcessingTime) {
   touch("b");
   table.Expire({0, 6000});
   EXPECT_EQ(table.rows(), 1);
-  const std::string segment = table.Snapshot(Kind::kFull);
+  const std::string segment = OnlySegment(table, Kind::kFull);
   KeyedRows again("rows", "STRING", &codec, 1000);
   ASSERT_TRUE(again.Restore({segment}, {}).ok());
   again.Expire({0, 6499});
@@ -196,7 +197,7 @@ TEST(KeyedRows, DamageIsADataError) {
     BytesRow::Set(entry->row(), "value");
     table.Touch(entry);
   }
-  const std::string segment = table.Snapshot(Kind::kFull);
+  const std::string segment = OnlySegment(table, Kind::kFull);
   for (size_t size = 0; size < segment.size(); ++size) {
     KeyedRows other("rows", "STRING", &codec);
     const Status status = other.Restore({segment.substr(0, size)}, {});

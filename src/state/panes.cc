@@ -11,7 +11,8 @@ constexpr std::string_view kPanesMagic = "PANE";
 constexpr uint8_t kPanesVersion = 1;
 constexpr uint32_t kMeasurePaneEvery = 64;  // of `touches` between two looks at what hangs from a pane
 constexpr size_t kBytesAPaneListed = 2 * sizeof(void*);
-constexpr size_t kBytesOfKey = 32;  // in a snapshot, roughly
+constexpr uint32_t kChanged = 1, kTouched = 2;  // Header::noted
+constexpr size_t kGroupBytes = 64 * 1024;       // of panes behind one slice number in a snapshot, about
 
 }  // namespace
 
@@ -202,25 +203,33 @@ void Panes::PutPane(const Owned& pane, std::string* out) {
   PutBytes(scratch_, out);
 }
 
-std::string Panes::Snapshot(SnapshotKind kind) {
+std::string Panes::NextSegment(SnapshotKind kind) {
   const bool full = kind == SnapshotKind::kFull || !tracking_;
   std::string segment;
-  // A row is mostly no longer in its bytes than in memory. Growing step by step would copy all of it again
-  // and again and touch twice the pages, in the time that a snapshot stops its task.
-  size_t count = 0;
-  for (const auto& [number, slice] : slices_) count += (full ? slice.all : slice.changed).size();
-  segment.reserve(count * (pane_size_ + kBytesOfKey));
-  for (auto& [number, slice] : slices_) {
+  for (auto at = slices_.lower_bound(snapshot_slice_); at != slices_.end(); ++at) {
+    auto& [number, slice] = *at;
+    if (number != snapshot_slice_) snapshot_pane_ = 0;
+    snapshot_slice_ = number;
     const std::vector<Owned>& panes = full ? slice.all : slice.changed;
-    if (!panes.empty()) {
+    while (snapshot_pane_ < panes.size()) {
+      if (segment.size() >= kSegmentBytes) return segment;
       if (segment.empty()) segment.append(kPanesMagic).push_back(static_cast<char>(kPanesVersion));
+      // A slice number stands before a group of panes and how many they are.
+      const size_t first = snapshot_pane_;
+      group_.clear();
+      for (; snapshot_pane_ < panes.size() && group_.size() < kGroupBytes; ++snapshot_pane_) {
+        PutPane(panes[snapshot_pane_], &group_);
+        HeaderOf(panes[snapshot_pane_].row)->noted &= ~kChanged;
+      }
       PutFixed64(static_cast<uint64_t>(number), &segment);
-      PutVarint(panes.size(), &segment);
-      for (const Owned& pane : panes) PutPane(pane, &segment);
+      PutVarint(snapshot_pane_ - first, &segment);
+      segment.append(group_);
     }
-    for (const Owned& pane : slice.changed) HeaderOf(pane.row)->noted &= ~kChanged;
     slice.changed.clear();
   }
+  if (!segment.empty()) return segment;
+  snapshot_slice_ = std::numeric_limits<int64_t>::min();
+  snapshot_pane_ = 0;
   tracking_ = true;
   return segment;
 }

@@ -90,7 +90,7 @@ class Panes : public StateTable {
 
   std::string_view name() const override { return name_; }
   std::string Fingerprint() const override;
-  std::string Snapshot(SnapshotKind kind) override;
+  std::string NextSegment(SnapshotKind kind) override;
   Status Restore(const std::vector<std::string>& segments, KeyGroupRange groups) override;
   void Expire(const Watermark& watermark) override {}  // by DropBefore: the owner knows the windows
   int64_t bytes() const override;
@@ -115,8 +115,6 @@ class Panes : public StateTable {
     std::vector<Owned> touched;  // since the last TakeTouched
   };
 
-  static constexpr uint32_t kChanged = 1, kTouched = 2;
-
   static Header* HeaderOf(char* row) { return reinterpret_cast<Header*>(row - sizeof(Header)); }
   static void InitRun(KeyEntry* entry);
   KeyEntry* EntryFor(std::string_view key, uint64_t hash);
@@ -139,12 +137,14 @@ class Panes : public StateTable {
   BlockArena arena_;
   std::map<int64_t, Slice> slices_;
   std::pair<const int64_t, Slice>* last_slice_ = nullptr;  // the one asked for last
-  int64_t rows_ = 0;
-  int64_t extra_bytes_ = 0;
+  int64_t rows_ = 0, extra_bytes_ = 0;
   bool remember_touched_ = false;
   bool tracking_ = false;  // as in KeyGenerations
   std::vector<KeyEntry*> entries_;
-  std::string scratch_;
+  std::string scratch_, group_;
+  int64_t snapshot_slice_ =
+      std::numeric_limits<int64_t>::min();  // what is not yet in a segment: from there on
+  size_t snapshot_pane_ = 0;                // and of that slice from here on
 };
 
 }  // namespace caudal

@@ -11,6 +11,7 @@
 #include "state/bytes_row.h"
 #include "state/record.h"
 #include "state/testing/disk_map.h"
+#include "state/testing/only_segment.h"
 
 namespace caudal {
 namespace {
@@ -62,7 +63,7 @@ class MemoryPanes {
   void DropBefore(int64_t slice) {
     while (!table_.DropBefore(slice, 3)) continue;
   }
-  std::string Snapshot(Kind kind) { return table_.Snapshot(kind); }
+  std::string Snapshot(Kind kind) { return OnlySegment(table_, kind); }
   Status Restore(const std::vector<std::string>& segments) { return table_.Restore(segments, {}); }
   void ExpectSmall() const {
     EXPECT_EQ(table_.rows(), 0);
@@ -222,7 +223,7 @@ TEST(Panes, DamageIsADataError) {
   const BytesRow codec("test");
   Panes table("panes", "STRING", "slices", &codec);
   for (int64_t slice : {1, 2}) BytesRow::Set(table.LocateOne("key", RowKeys::Hash("key"), slice), "value");
-  const std::string segment = table.Snapshot(Kind::kFull);
+  const std::string segment = OnlySegment(table, Kind::kFull);
   for (size_t size = 0; size < segment.size(); ++size) {
     Panes other("panes", "STRING", "slices", &codec);
     const Status status = other.Restore({segment.substr(0, size)}, {});

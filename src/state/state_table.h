@@ -1,9 +1,9 @@
 // StateTable: what an operator remembers, seen by the runtime: snapshot, restore, expire, count.
 //
 // Operators use the concrete shapes beside this file (KeyedRows, KeyGenerations, Panes); the
-// runtime, alone, snapshots and restores. One thread at a time: the task's. A Snapshot is taken between calls
-// of the operator and costs at most 20 ms of its task: it encodes what changed; writing, CRC and compression
-// happen elsewhere on the bytes it returns.
+// runtime, alone, snapshots and restores. One thread at a time: the task's. A snapshot is taken between calls
+// of the operator, segment by segment, so that no call holds the task up for long, however many rows there
+// are: it encodes; writing, CRC and compression happen elsewhere on the bytes it returns.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +34,14 @@ class StateTable {
   virtual std::string Fingerprint() const = 0;
 
   enum class SnapshotKind {
-    kDelta,  // what changed since the last Snapshot
+    kDelta,  // what changed since the last snapshot
     kFull,   // everything: the runtime asks now and then, so that a restore reads few segments
   };
-  // One self-contained segment of records; empty when nothing changed. Not observable by the operator.
-  virtual std::string Snapshot(SnapshotKind kind) = 0;
+  // The next of a snapshot's segments, self-contained, to be restored in this order; empty: there is none,
+  // the snapshot is taken. One that must be encoded has about kSegmentBytes, more only for one larger row.
+  // REQUIRES: nothing changes between the first and the empty one. Not observable by the operator.
+  virtual std::string NextSegment(SnapshotKind kind) = 0;
+  static constexpr size_t kSegmentBytes = 1 << 20;
   // Applies segments oldest first; keeps rows of `groups` only. Data error on damage. REQUIRES: empty table.
   virtual Status Restore(const std::vector<std::string>& segments, KeyGroupRange groups) = 0;
 

@@ -17,6 +17,7 @@
 #include "data/schema.h"
 #include "op/testing/chunk_literal.h"
 #include "op/testing/text_output.h"
+#include "state/testing/only_segment.h"
 
 namespace caudal {
 
@@ -63,7 +64,7 @@ class OperatorHarness {
   // Segments of every table, to be restored by RestoreFrom of another harness.
   std::vector<std::string> Snapshot(StateTable::SnapshotKind kind = StateTable::SnapshotKind::kDelta) {
     std::vector<std::string> segments;
-    for (StateTable* table : op_->state()) segments.push_back(table->Snapshot(kind));
+    for (StateTable* table : op_->state()) segments.push_back(OnlySegment(*table, kind));
     return segments;
   }
   // `history`: what Snapshot returned, oldest first.
