@@ -190,10 +190,11 @@ Status Job::OpenStore() {
     identity_ = store_->identity();
     RETURN_IF_ERROR(MakeEndpoints());
     least = 0;
-    for (const auto& [node, id] : sink_ids_) {
-      Result<Epoch> last = sinks_->committer(node)->LastCommitted();
-      if (!last.ok()) return last.status().At("sink '" + id + "'");
+    for (NamedSink& sink : sink_ids_) {
+      Result<Epoch> last = sinks_->committer(sink.node)->LastCommitted();
+      if (!last.ok()) return last.status().At("sink '" + sink.id + "'");
       if (last->generation >= generation_) least = std::max(least, last->generation + 1);
+      sink.last_committed = *last;
     }
     if (least == 0) break;
   }
@@ -256,7 +257,7 @@ Status Job::AddSink(int node, const std::string& id, const Table& table) {
   ASSIGN_OR_RETURN(endpoint.sink, connector->MakeSink(revealed, context));
   ASSIGN_OR_RETURN(std::unique_ptr<SinkCommitter> committer, endpoint.sink->MakeCommitter());
   sinks_->AddSink(node, id, endpoint.target, std::move(committer));
-  sink_ids_.emplace_back(node, id);
+  sink_ids_.push_back({node, id, {}});
   return Status();
 }
 
@@ -321,8 +322,7 @@ Status Job::MakeEndpoints() {
 Status Job::RepeatCommit() {
   if (folder_.empty()) return Status();
   const Epoch whole = restored_ ? restored_->manifest.epoch : Epoch();
-  for (const auto& [node, id] : sink_ids_) {
-    ASSIGN_OR_RETURN(const Epoch last, sinks_->committer(node)->LastCommitted());
+  for (const auto& [node, id, last] : sink_ids_) {
     if (last <= whole) continue;
     Status refused = Status::User(fmt::format(
         "sink '{}' has already committed epoch {}-{}, and {}", id, last.generation, last.number,
@@ -354,10 +354,8 @@ Status Job::CheckLedgers() const {
   if (file == manifests.end()) return Status();
   const Result<Manifest> manifest = ReadManifest(options_.files, file->path);
   if (!manifest.ok()) return Status();  // nothing to compare with
-  for (const auto& [node, id] : sink_ids_) {
-    SinkCommitter* committer = sinks_->committer(node);
-    if (!committer->keeps_ledger() || manifest->Find(id) == nullptr) continue;
-    ASSIGN_OR_RETURN(const Epoch last, committer->LastCommitted());
+  for (const auto& [node, id, last] : sink_ids_) {
+    if (!sinks_->committer(node)->keeps_ledger() || manifest->Find(id) == nullptr) continue;
     if (last >= former) continue;
     return Status::User(fmt::format("the target of sink '{}' knows {} of this query, and its epoch {}-{} was "
                                     "committed: it is another target, or an older copy of it",
@@ -412,7 +410,7 @@ Status Job::CheckEnded() {
 }
 
 Status Job::RemoveLeftovers() {
-  for (const auto& [node, id] : sink_ids_) {
+  for (const auto& [node, id, last] : sink_ids_) {
     Status status = sinks_->committer(node)->RemoveLeftovers();
     if (!status.ok()) return std::move(status).At("sink '" + id + "'");
   }

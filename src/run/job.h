@@ -98,7 +98,12 @@ class Job {
   std::optional<DeadLetterTable> dead_letter_;
   std::vector<Endpoint> endpoints_;
   std::unique_ptr<SinkEpochs> sinks_;
-  std::vector<std::pair<int, std::string>> sink_ids_;  // plan node, id
+  struct NamedSink {
+    int node;  // of the plan
+    std::string id;
+    Epoch last_committed;  // as its target had it when this start had claimed its generation
+  };
+  std::vector<NamedSink> sink_ids_;
   std::unique_ptr<StateSegments> segments_;
   std::vector<std::unique_ptr<SplitDiscovery>> discoveries_;
   JobContext context_;

@@ -74,47 +74,50 @@ CommitResult FileCommitter::Name(const CommittedFile& file) {
 
 Result<Epoch> FileCommitter::LastCommitted() {
   if (plan_->ephemeral) return Epoch();
-  ASSIGN_OR_RETURN(Epoch newest, ledger_.Read());
-  RETURN_IF_ERROR(FindNewest(plan_->root, &newest));
-  return newest;
+  ASSIGN_OR_RETURN(const Epoch noted, ledger_.Read());
+  Found found;
+  RETURN_IF_ERROR(Look(plan_->root, &found));
+  leftovers_ = std::move(found.leftovers);
+  return std::max(noted, found.newest);
 }
 
-Status FileCommitter::FindNewest(const std::string& folder, Epoch* newest) {
-  const std::string prefix = plan_->final_prefix();
+Status FileCommitter::Look(const std::string& folder, Found* found) const {
+  const std::string final_prefix = plan_->final_prefix();
+  const std::string hidden_prefix = plan_->hidden_prefix();
   ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, plan_->format.files->List(folder));
   for (const FileInfo& entry : entries) {
     if (entry.is_directory) {
-      RETURN_IF_ERROR(FindNewest(entry.path, newest));
+      RETURN_IF_ERROR(Look(entry.path, found));
       continue;
     }
     const std::string name = entry.path.substr(entry.path.find_last_of('/') + 1);
-    if (!name.starts_with(prefix)) continue;
-    Epoch epoch;
     const char* end = name.data() + name.size();
-    const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, epoch.generation);
+    if (name.starts_with(hidden_prefix) && name.ends_with(".inprogress")) {
+      int64_t generation = 0;
+      std::from_chars(name.data() + hidden_prefix.size(), end, generation);
+      if (generation < plan_->generation || plan_->ephemeral) found->leftovers.push_back(entry.path);
+      continue;
+    }
+    if (!name.starts_with(final_prefix)) continue;
+    Epoch epoch;
+    const auto [rest, error] = std::from_chars(name.data() + final_prefix.size(), end, epoch.generation);
     if (error != std::errc() || rest == end || *rest != '-') continue;
-    if (std::from_chars(rest + 1, end, epoch.number).ec == std::errc()) *newest = std::max(*newest, epoch);
+    if (std::from_chars(rest + 1, end, epoch.number).ec == std::errc()) {
+      found->newest = std::max(found->newest, epoch);
+    }
   }
   return Status();
 }
 
-Status FileCommitter::RemoveLeftovers() { return RemoveBelow(plan_->root); }
-
-Status FileCommitter::RemoveBelow(const std::string& folder) {
-  const std::string prefix = plan_->hidden_prefix();
-  ASSIGN_OR_RETURN(std::vector<FileInfo> entries, plan_->format.files->List(folder));
-  for (const FileInfo& entry : entries) {
-    if (entry.is_directory) {
-      RETURN_IF_ERROR(RemoveBelow(entry.path));
-      continue;
-    }
-    const std::string name = entry.path.substr(entry.path.find_last_of('/') + 1);
-    if (!name.starts_with(prefix) || !name.ends_with(".inprogress")) continue;
-    int64_t generation = 0;
-    std::from_chars(name.data() + prefix.size(), name.data() + name.size(), generation);
-    if (generation < plan_->generation || plan_->ephemeral)
-      RETURN_IF_ERROR(plan_->format.files->Remove(entry.path));
+// What has got its name since it was found is no longer there under the other.
+Status FileCommitter::RemoveLeftovers() {
+  if (!leftovers_) {
+    Found found;
+    RETURN_IF_ERROR(Look(plan_->root, &found));
+    leftovers_ = std::move(found.leftovers);
   }
+  for (const std::string& path : *leftovers_) RETURN_IF_ERROR(plan_->format.files->Remove(path));
+  leftovers_.reset();
   return Status();
 }
 

@@ -3,6 +3,10 @@
 // ledger has an epoch its files are their readers', and may be gone.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "api/sink.h"
 #include "connect/filesystem/sink/commit_ledger.h"
 #include "connect/filesystem/sink/file_committable.h"
@@ -19,17 +23,22 @@ class FileCommitter : public SinkCommitter {
   // As the ledger has it or the files that stand in the folder, for either may be gone.
   Result<Epoch> LastCommitted() override;
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
-  // Hidden files of this sink's earlier generations.
+  // Hidden files of this sink's earlier generations: those that LastCommitted met, or else it looks for them.
   Status RemoveLeftovers() override;
 
  private:
   // Gives one file its name, or finds that it has it.
   CommitResult Name(const CommittedFile& file);
-  Status RemoveBelow(const std::string& folder);
-  Status FindNewest(const std::string& folder, Epoch* newest);
+  // What a walk through the table's folder, which may be large, is made for.
+  struct Found {
+    Epoch newest;
+    std::vector<std::string> leftovers;
+  };
+  Status Look(const std::string& folder, Found* found) const;
 
   const FileSinkPlan* plan_;
   CommitLedger ledger_;
+  std::optional<std::vector<std::string>> leftovers_;  // once looked for, until removed
 };
 
 }  // namespace caudal

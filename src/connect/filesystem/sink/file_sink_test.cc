@@ -336,6 +336,37 @@ TEST_F(FilesystemSinkTest, ARepeatedCommitMakesTheNamesDurable) {
   }
 }
 
+class CountingFiles : public LocalFileSystem {
+ public:
+  Result<std::vector<FileInfo>> List(const std::string& path) override {
+    ++lists[path];
+    return LocalFileSystem::List(path);
+  }
+  std::map<std::string, int> lists;
+};
+
+// A table of years has many folders.
+TEST_F(FilesystemSinkTest, AStartLooksIntoEachFolderOnce) {
+  auto sink = MakeSink();
+  std::vector<Result<Committable>> epochs;
+  for (int64_t number : {1, 2}) {
+    auto writer = std::move(sink->MakeWriter(static_cast<int>(number))).value();
+    ASSERT_TRUE(writer->Write(Rows(0, 9, 3), rejects_).ok());
+    epochs.push_back((*writer->Seal({1, number}))->Prepare());
+    ASSERT_TRUE(epochs.back().ok());
+  }
+  CountingFiles files;
+  files_ = &files;
+  auto again = MakeSink(2);
+  auto committer = std::move(again->MakeCommitter()).value();
+  EXPECT_EQ(*committer->LastCommitted(), Epoch());
+  ASSERT_EQ(committer->Commit({1, 1}, std::span(&*epochs[0], 1)).outcome, CommitOutcome::kCommitted);
+  ASSERT_TRUE(committer->RemoveLeftovers().ok());
+  EXPECT_EQ(files.lists.size(), 4u);
+  for (const auto& [folder, times] : files.lists) EXPECT_EQ(times, 1) << folder;
+  EXPECT_EQ(Files().size(), 3u) << "what was never committed is gone";
+}
+
 // A checkpoint of before would write the newest epoch twice.
 TEST_F(FilesystemSinkTest, TheFolderTellsWhatIsCommitted) {
   auto sink = MakeSink(4);
