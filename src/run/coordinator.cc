@@ -154,11 +154,11 @@ void Coordinator::OnSplitFinished(int node, const Split& split) {
   });
 }
 
-void Coordinator::OnSourceEnded(int, int) {
+void Coordinator::OnSourceEnded() {
   Post([this] { --sources_running_; });
 }
 
-void Coordinator::OnNewSchema(int) {
+void Coordinator::OnNewSchema() {
   Post([this] {
     schema_changed_ = true;
     std::lock_guard lock(mutex_);

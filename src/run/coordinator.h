@@ -56,9 +56,9 @@ class Coordinator : public Runnable, public EpochControl {
   void OnAck(NodeAck ack) override;
   void OnFailure(Status status) override;
   void OnSplitFinished(int node, const Split& split) override;
-  void OnSourceEnded(int node, int task) override;
+  void OnSourceEnded() override;
   void RequestEpoch() override;
-  void OnNewSchema(int node) override;
+  void OnNewSchema() override;
   StateTable::SnapshotKind snapshot_kind(int node) const override {
     return kinds_[static_cast<size_t>(node)];
   }

@@ -208,7 +208,7 @@ Status SourceTask::PollSplit(ActiveSplit& split, int64_t now) {
     return Status();
   }
   split.poll_at_nanos = INT64_MAX;  // rows of the new schema wait until the job is planned anew
-  job_->control->OnNewSchema(node());
+  job_->control->OnNewSchema();
   return Status();
 }
 
@@ -353,7 +353,7 @@ void SourceTask::SendWatermark(int64_t now) {
   if (end) {
     ended_ = true;
     group_->Publish(task(), Watermark::kEnd, true);
-    job_->control->OnSourceEnded(node(), task());
+    job_->control->OnSourceEnded();
   }
 }
 

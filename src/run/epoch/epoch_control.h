@@ -64,12 +64,12 @@ class EpochControl {
   virtual void OnAck(NodeAck ack) = 0;
   virtual void OnFailure(Status status) = 0;
   virtual void OnSplitFinished(int node, const Split& split) = 0;
-  // This task of the source has no row any more, nor will have.
-  virtual void OnSourceEnded(int node, int task) = 0;
+  // A task of a source has no row any more, nor will have.
+  virtual void OnSourceEnded() = 0;
   // A source has read its share of rows, or memory is short: an epoch should begin soon.
   virtual void RequestEpoch() = 0;
   // A reader met another schema: the job ends with a savepoint, to be planned anew.
-  virtual void OnNewSchema(int node) = 0;
+  virtual void OnNewSchema() = 0;
   // What the operators of `node` give at the barrier now on its way.
   virtual StateTable::SnapshotKind snapshot_kind(int node) const = 0;
 };
