@@ -175,8 +175,12 @@ void TaskNode::RejectRows(const Chunk& chunk, const Schema& schema, const Reject
   if (rejection.fate == Fate::kDead && dead_letter_ == nullptr) {
     // Nowhere to keep the rows, so the query must not go on without them.
     if (!refusal_.ok()) return;
-    refusal_ = FirstError(chunk, rejection)
-                   .Hint("set 'caudal.errors' = 'dead-letter' on the source to keep such rows aside");
+    const bool is_letter = job_->dead_letter != nullptr;
+    refusal_ =
+        FirstError(chunk, rejection)
+            .Hint(is_letter ? "it is a dead letter already: let its table take it (a topic: "
+                              "'caudal.max-record-bytes', and its max.message.bytes)"
+                            : "set 'caudal.errors' = 'dead-letter' on the source to keep such rows aside");
     return;
   }
   *fates_.Get(rejection.fate, rejection.name) += chunk.size();
