@@ -17,24 +17,9 @@ void KafkaEvents::Log(const rd_kafka_s* client, int level, const char*, const ch
   self->complaint_ = text;
 }
 
-void KafkaEvents::Delivered(rd_kafka_s*, const rd_kafka_message_s* message, void* opaque) {
-  if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) return;
-  auto* self = static_cast<KafkaEvents*>(opaque);
-  std::lock_guard lock(self->mutex_);
-  if (!self->delivery_failure_.ok()) return;
-  self->delivery_failure_ = Status::External(
-      fmt::format("a record was not delivered to {}[{}]: {}", rd_kafka_topic_name(message->rkt),
-                  message->partition, rd_kafka_message_errstr(message)));
-}
-
 std::string KafkaEvents::last_complaint() const {
   std::lock_guard lock(mutex_);
   return complaint_;
-}
-
-Status KafkaEvents::delivery_failure() const {
-  std::lock_guard lock(mutex_);
-  return delivery_failure_;
 }
 
 Result<rd_kafka_conf_s*> MakeKafkaConf(const std::map<std::string, std::string>& properties,

@@ -11,7 +11,6 @@
 
 struct rd_kafka_s;
 struct rd_kafka_conf_s;
-struct rd_kafka_message_s;
 
 namespace caudal {
 
@@ -20,16 +19,12 @@ class KafkaEvents {
  public:
   // What the library said last about a broker or the client; empty: nothing.
   std::string last_complaint() const;
-  // Why the first record that could not be delivered was not; ok while there is none.
-  Status delivery_failure() const;
 
   static void Log(const rd_kafka_s* client, int level, const char* facility, const char* text);
-  static void Delivered(rd_kafka_s* client, const rd_kafka_message_s* message, void* opaque);
 
  private:
   mutable std::mutex mutex_;
   std::string complaint_;
-  Status delivery_failure_;
 };
 
 using KafkaSettings = std::span<const std::pair<const char*, const char*>>;

@@ -1,50 +1,74 @@
-// KafkaProducer: sends records to given partitions, idempotently and acknowledged by all replicas in sync, in
-// batches compressed with zstd unless the properties say otherwise.
+// KafkaProducer: one producer of the client library, which sends records idempotently and acknowledged by all
+// replicas in sync: in transactions, as of an epoch, or without.
 //
-// One thread. A record is delivered once a Flush after its Send is ok.
+// Every call but Produce blocks until it is answered or the deadline is over: I/O threads only, one at a
+// time. After any error the producer is of no more use: what became of the transaction only a new one can
+// settle, whose Make ends it (reference: Kafka's transaction protocol before KIP-890 lets a late answer apply
+// to the next transaction of the same epoch of a producer).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "base/status.h"
 #include "connect/kafka/kafka_config.h"
 
-struct rd_kafka_topic_s;
+// The client library's own, so that its header stays in the files that call it.
+struct rd_kafka_message_s;
 
 namespace caudal {
 
+struct OutgoingRecord {
+  std::string_view topic;
+  int32_t partition = -1;  // -1: the client chooses
+  // No data: NULL.
+  std::string_view key, value;
+  int64_t timestamp_millis = -1;  // -1: now
+  std::string_view headers;       // as AppendHeader writes them
+};
+
 class KafkaProducer {
  public:
-  // User error for properties that the library does not know.
+  // `transactional_id`: empty = without transactions. Otherwise fences every older producer of the id and
+  // ends its transaction. User error for properties that the library does not know.
   static Result<std::unique_ptr<KafkaProducer>> Make(const std::map<std::string, std::string>& properties,
-                                                     const std::string& topic);
+                                                     const std::string& transactional_id);
   ~KafkaProducer();
   KafkaProducer(const KafkaProducer&) = delete;
   KafkaProducer& operator=(const KafkaProducer&) = delete;
 
-  struct Record {
-    int32_t partition = 0;
-    std::string_view key;
-    std::string_view value;
-    std::span<const std::pair<std::string_view, std::string_view>> headers;
-  };
-  // Copies it; waits while the library holds as many as it may. The Status is of this record or of one
-  // before.
-  Status Send(const Record& record);
-  // Waits until all are delivered. External error: some were not in time, or for good.
-  Status Flush(int timeout_ms);
+  // REQUIRES for Begin and Commit: a transactional id.
+  Status Begin();
+  // Copies the record; waits for room in the client's queue. The Status is of this record or of one before.
+  Status Produce(const OutgoingRecord& record);
+  // Waits until each record is acknowledged.
+  Status Flush();
+  Status Commit();
+  int64_t acknowledged() const { return acknowledged_; }
+
+  // User error: there is no such topic. External errors: no broker answered.
+  Result<int32_t> Partitions(const std::string& topic);
+  // The same; makes the topic with the broker's own numbers of partitions and replicas if it is not there.
+  Result<int32_t> PartitionsOrMake(const std::string& topic);
+  // Makes a compacted topic of one partition unless it is there.
+  Status MakeCompactedTopic(const std::string& topic);
 
  private:
   KafkaProducer() = default;
+  static void OnDelivery(rd_kafka_s*, const rd_kafka_message_s* message, void*);
+  // `partitions`: -1: as the broker makes topics. Ok too if the topic has come meanwhile.
+  Status MakeTopic(const std::string& topic, int partitions, KafkaSettings settings);
+  Status Failure(std::string_view what, int error, std::string_view text) const;
 
   KafkaEvents events_;
   rd_kafka_s* client_ = nullptr;
-  rd_kafka_topic_s* topic_ = nullptr;
-  uint64_t sent_ = 0;
+  // Written by callbacks, which run within this object's own calls.
+  int64_t produced_ = 0;
+  int64_t acknowledged_ = 0;
+  int first_error_ = 0;  // of a record
 };
 
 }  // namespace caudal

@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <thread>
+
+#include "connect/kafka/sink/kafka_envelope.h"
 
 namespace caudal {
 namespace {
 
 constexpr int kTimeoutMillis = 10'000;
-constexpr int kDeliveryMillis = 120'000;
+constexpr std::string_view kContentType = "application/json";
 
 // Brokers tell each other of a new topic in their own time.
 Result<KafkaTopic> Await(KafkaClient* client, const std::string& name, bool created) {
@@ -46,7 +47,7 @@ Result<std::unique_ptr<GeneratedTopic>> GeneratedTopic::Open(const Target& targe
         .Hint("leave --partitions out, or name a new topic");
   }
   RETURN_IF_ERROR(topic->CheckEmpty());
-  ASSIGN_OR_RETURN(topic->producer_, KafkaProducer::Make(target.properties, target.topic));
+  ASSIGN_OR_RETURN(topic->producer_, KafkaProducer::Make(target.properties, ""));
   return topic;
 }
 
@@ -65,13 +66,19 @@ Status GeneratedTopic::CheckEmpty() {
 Status GeneratedTopic::Send(const NeobankRecord& record) {
   char number[20];
   const char* end = std::to_chars(number, number + sizeof number, record.index).ptr;
-  const std::array<std::pair<std::string_view, std::string_view>, 2> headers = {
-      {{"content-type", "application/json"}, {"sequence", {number, static_cast<size_t>(end - number)}}}};
-  return producer_->Send({static_cast<int32_t>(record.partition), record.key, record.value, headers});
+  const std::string_view sequence(number, static_cast<size_t>(end - number));
+  headers_.clear();
+  AppendHeader("content-type", &kContentType, &headers_);
+  AppendHeader("sequence", &sequence, &headers_);
+  return producer_->Produce({.topic = name_,
+                             .partition = static_cast<int32_t>(record.partition),
+                             .key = record.key,
+                             .value = record.value,
+                             .headers = headers_});
 }
 
 Status GeneratedTopic::Finish(const NeobankRecords& records) {
-  RETURN_IF_ERROR(producer_->Flush(kDeliveryMillis));
+  RETURN_IF_ERROR(producer_->Flush());
   for (uint32_t partition = 0; partition < partitions_; ++partition) {
     ASSIGN_OR_RETURN(const KafkaRange range,
                      client_->Range({name_, static_cast<int32_t>(partition)}, kTimeoutMillis));

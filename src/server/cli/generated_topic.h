@@ -40,6 +40,7 @@ class GeneratedTopic {
   uint32_t partitions_ = 0;
   std::unique_ptr<KafkaClient> client_;
   std::unique_ptr<KafkaProducer> producer_;
+  std::string headers_;  // of the record at hand
 };
 
 }  // namespace caudal

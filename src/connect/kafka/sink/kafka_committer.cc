@@ -13,8 +13,8 @@ Status KafkaCommitter::Connect() {
   if (transactional()) {
     id = fmt::format("{}-{}-{}", options_.transactional_id_prefix, context_.identity, context_.sink);
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<EpochProducer> producer,
-                   EpochProducer::Make(options_.table.properties, id));
+  ASSIGN_OR_RETURN(std::unique_ptr<KafkaProducer> producer,
+                   KafkaProducer::Make(options_.table.properties, id));
   Result<int32_t> partitions = options_.create_topic ? producer->PartitionsOrMake(options_.topic)
                                                      : producer->Partitions(options_.topic);
   ASSIGN_OR_RETURN(partitions_, std::move(partitions));

@@ -11,7 +11,7 @@
 
 #include "api/connector.h"
 #include "api/sink.h"
-#include "connect/kafka/sink/epoch_producer.h"
+#include "connect/kafka/kafka_producer.h"
 #include "connect/kafka/sink/kafka_segment.h"
 #include "connect/kafka/sink/kafka_sink_options.h"
 
@@ -36,7 +36,7 @@ class KafkaCommitter : public SinkCommitter {
   KafkaSinkOptions options_;
   ConnectorContext context_;
   SegmentForm form_;
-  std::unique_ptr<EpochProducer> producer_;  // null: none, or it has failed
+  std::unique_ptr<KafkaProducer> producer_;  // null: none, or it has failed
   int32_t partitions_ = 0;
   Epoch last_;  // as the ledger had it when the producer began, and since
 };

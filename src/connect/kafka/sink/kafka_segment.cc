@@ -57,7 +57,7 @@ SegmentForm KafkaSegmentForm(const KafkaSinkOptions& options, int task) {
 }
 
 Status SendKafkaSegment(std::string_view segment, const SegmentReference& reference, int32_t partitions,
-                        EpochProducer* producer) {
+                        KafkaProducer* producer) {
   SegmentRecords records(segment, reference);
   RETURN_IF_ERROR(records.Open(kMagic));
   const Json header = Json::parse(records.header(), nullptr, false);

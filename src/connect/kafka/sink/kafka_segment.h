@@ -8,7 +8,7 @@
 
 #include "api/segment/segment_file.h"
 #include "base/status.h"
-#include "connect/kafka/sink/epoch_producer.h"
+#include "connect/kafka/kafka_producer.h"
 #include "connect/kafka/sink/kafka_sink_options.h"
 
 namespace caudal {
@@ -18,6 +18,6 @@ SegmentForm KafkaSegmentForm(const KafkaSinkOptions& options, int task);
 
 // Gives every record to `producer`, which may still have to send some. `partitions`: of the topic.
 Status SendKafkaSegment(std::string_view segment, const SegmentReference& reference, int32_t partitions,
-                        EpochProducer* producer);
+                        KafkaProducer* producer);
 
 }  // namespace caudal

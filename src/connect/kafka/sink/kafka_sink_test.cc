@@ -11,7 +11,7 @@
 
 #include "api/testing/sink_contract.h"
 #include "connect/kafka/kafka_connector.h"
-#include "connect/kafka/sink/epoch_producer.h"
+#include "connect/kafka/kafka_producer.h"
 #include "connect/kafka/sink/upsert_kafka_connector.h"
 #include "data/column_builder.h"
 
@@ -374,7 +374,7 @@ TEST(KafkaSinkOnABroker, KeepsTheContractOfSinks) {
         table.options.insert(
             {{"connector", "kafka"}, {"format", "json"}, {"key.format", "raw"}, {"key.fields", "account"}});
       }
-      auto admin = EpochProducer::Make({{"bootstrap.servers", servers}}, "");
+      auto admin = KafkaProducer::Make({{"bootstrap.servers", servers}}, "");
       EXPECT_TRUE(admin.ok() && (*admin)->MakeCompactedTopic(topic).ok());
       SinkUnderTest test;
       test.rows = [by_key](int64_t number) {

@@ -166,7 +166,7 @@ Status TopicLetters::Read(const LetterVisitor& visit) {
   return Status();
 }
 
-Status TopicLetters::CheckTarget(const Letter& letter, EpochProducer* producer) {
+Status TopicLetters::CheckTarget(const Letter& letter, KafkaProducer* producer) {
   const std::string here = properties_.at("bootstrap.servers");
   const auto servers = servers_of_.find(letter.source);
   if (letter.topic.empty()) {
@@ -189,7 +189,7 @@ Status TopicLetters::CheckTarget(const Letter& letter, EpochProducer* producer) 
                                   letter.origin(), letter.topic, partitions_[letter.topic]));
 }
 
-Status TopicLetters::Commit(const std::vector<Letter>& letters, const Mark& mark, EpochProducer* producer) {
+Status TopicLetters::Commit(const std::vector<Letter>& letters, const Mark& mark, KafkaProducer* producer) {
   if (letters.empty()) return Status();
   RETURN_IF_ERROR(producer->Begin());
   const std::string note = ValueOf(mark), notes = handled_topic();
@@ -218,9 +218,9 @@ Status TopicLetters::Commit(const std::vector<Letter>& letters, const Mark& mark
 }
 
 Result<HandledLetters> TopicLetters::Handle(const LetterSelection& selection, const Mark& mark, bool dry) {
-  std::unique_ptr<EpochProducer> producer;
+  std::unique_ptr<KafkaProducer> producer;
   if (!dry) {
-    ASSIGN_OR_RETURN(producer, EpochProducer::Make(properties_, "caudal-dlq-" + topic_));
+    ASSIGN_OR_RETURN(producer, KafkaProducer::Make(properties_, "caudal-dlq-" + topic_));
     RETURN_IF_ERROR(producer->MakeCompactedTopic(handled_topic()));
   }
   // Now that no older transaction of this id is open, the notes are all there.

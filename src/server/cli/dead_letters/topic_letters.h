@@ -5,7 +5,7 @@
 // transactional id or fences it; neither sends a record twice.
 #pragma once
 
-#include "connect/kafka/sink/epoch_producer.h"
+#include "connect/kafka/kafka_producer.h"
 #include "server/cli/dead_letters/letter_store.h"
 
 namespace caudal {
@@ -22,9 +22,9 @@ class TopicLetters : public LetterStore {
   TopicLetters() = default;
   std::string handled_topic() const { return topic_ + ".handled"; }
   // One transaction: the records, unless they are only marked, and their notes.
-  Status Commit(const std::vector<Letter>& letters, const Mark& mark, EpochProducer* producer);
+  Status Commit(const std::vector<Letter>& letters, const Mark& mark, KafkaProducer* producer);
   // Whether the letter's topic is where the letters are, so that one transaction reaches both.
-  Status CheckTarget(const Letter& letter, EpochProducer* producer);
+  Status CheckTarget(const Letter& letter, KafkaProducer* producer);
 
   std::string pipeline_;  // whose letters they are
   std::string topic_;
