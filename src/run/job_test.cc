@@ -451,7 +451,7 @@ TEST_F(JobTest, WhenAllAreTooMuchTheOneThatHoldsMostStops) {
   other.Charge(-(1 << 20));
   Run(**job, 5000);
   ASSERT_TRUE((*job)->finished());
-  EXPECT_THAT((*job)->Wait().message(), HasSubstr("the most of all that together hold 0 MB"));
+  EXPECT_THAT((*job)->Wait().message(), HasSubstr("the most of all that together hold 0.1 MB"));
 }
 
 TEST_F(JobTest, AnEphemeralJobCommitsOnceAtTheEnd) {
