@@ -7,7 +7,6 @@
 namespace caudal {
 namespace {
 
-constexpr int64_t kSecond = 1000;
 constexpr std::string_view kInput = "k STRING, v BIGINT, window_end TIMESTAMP(3), $clock BIGINT NOT NULL";
 
 // The largest `last` of each key and window of 10 s.
@@ -17,7 +16,7 @@ TopNNode Largest(int64_t last) {
   node.order = {{1, false, false}};
   node.last = last;
   node.emit = TopNNode::Emit::kOnWatermark;
-  node.window = {10 * kSecond, 10 * kSecond, 0, 2, false};
+  node.window = {10'000, 10'000, 0, 2, false};
   return node;
 }
 

@@ -185,7 +185,7 @@ class DiskSet {
 // Against a map, with snapshots of both kinds, restores and expiry at every step; the segments of one store
 // restore the other.
 template <typename Store, typename Other>
-void CheckContract(uint64_t seeds) {
+void CheckGenerationsContract(uint64_t seeds) {
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     std::mt19937_64 random(seed);
     const int64_t retain = static_cast<int64_t>(random() % 500) + 1;
@@ -229,8 +229,8 @@ void CheckContract(uint64_t seeds) {
   }
 }
 
-TEST(KeyGenerations, ContractInMemory) { CheckContract<MemorySet, DiskSet>(30); }
-TEST(KeyGenerations, ContractOnDisk) { CheckContract<DiskSet, MemorySet>(6); }
+TEST(KeyGenerations, ContractInMemory) { CheckGenerationsContract<MemorySet, DiskSet>(30); }
+TEST(KeyGenerations, ContractOnDisk) { CheckGenerationsContract<DiskSet, MemorySet>(6); }
 
 TEST(KeyGenerations, RescaleKeepsEachKeyInOneRange) {
   KeyGenerations whole("keys", "STRING", 1000);

@@ -118,7 +118,7 @@ class DiskStore : public RowStore {
 // Random operations with snapshots and restores at every step agree with a map; segments of one store restore
 // the other.
 template <typename Store, typename Other>
-void CheckContract(uint64_t seeds) {
+void CheckRowsContract(uint64_t seeds) {
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     std::mt19937_64 random(seed);
     std::unique_ptr<RowStore> store = std::make_unique<Store>();
@@ -163,8 +163,8 @@ void CheckContract(uint64_t seeds) {
   }
 }
 
-TEST(KeyedRows, ContractInMemory) { CheckContract<MemoryStore, DiskStore>(40); }
-TEST(KeyedRows, ContractOnDisk) { CheckContract<DiskStore, MemoryStore>(10); }
+TEST(KeyedRows, ContractInMemory) { CheckRowsContract<MemoryStore, DiskStore>(40); }
+TEST(KeyedRows, ContractOnDisk) { CheckRowsContract<DiskStore, MemoryStore>(10); }
 
 TEST(KeyedRows, RowsThatNobodyTouchesExpireByProcessingTime) {
   BytesRow codec("test");

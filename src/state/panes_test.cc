@@ -155,7 +155,7 @@ class DiskPanes {
 // Random panes, dropped slices, snapshots and restores against a map; the segments of one store restore the
 // other.
 template <typename Store, typename Other>
-void CheckContract(uint64_t seeds) {
+void CheckPanesContract(uint64_t seeds) {
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     std::mt19937_64 random(seed);
     auto store = std::make_unique<Store>();
@@ -198,8 +198,8 @@ void CheckContract(uint64_t seeds) {
   }
 }
 
-TEST(Panes, ContractInMemory) { CheckContract<MemoryPanes, DiskPanes>(60); }
-TEST(Panes, ContractOnDisk) { CheckContract<DiskPanes, MemoryPanes>(6); }
+TEST(Panes, ContractInMemory) { CheckPanesContract<MemoryPanes, DiskPanes>(60); }
+TEST(Panes, ContractOnDisk) { CheckPanesContract<DiskPanes, MemoryPanes>(6); }
 
 TEST(Panes, TouchedPanesAreTakenOnceInOrder) {
   const BytesRow codec("test");

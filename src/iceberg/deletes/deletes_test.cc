@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "iceberg/deletes/deletion_vector.h"
 #include "iceberg/deletes/puffin.h"
+#include "iceberg/testing/fixtures.h"
 
 namespace caudal::iceberg {
 namespace {
@@ -15,15 +14,11 @@ namespace {
 using std::string_literals::operator""s;
 using testing::HasSubstr;
 
-const std::filesystem::path kFixtures =
-    std::filesystem::path(__FILE__).parent_path() / "../../../test/fixtures/iceberg";
-
 // The only Puffin file of a table.
 std::string PuffinOf(const std::string& table) {
   for (const auto& entry : std::filesystem::directory_iterator(kFixtures / table)) {
     if (entry.path().extension() != ".puffin") continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
+    return Contents(entry.path());
   }
   return {};
 }

@@ -6,28 +6,19 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "iceberg/manifest/manifest_list.h"
 #include "iceberg/manifest/manifest_reader.h"
 #include "iceberg/manifest/manifest_schema.h"
 #include "iceberg/manifest/manifest_writer.h"
 #include "iceberg/single_value.h"
+#include "iceberg/testing/fixtures.h"
 
 namespace caudal::iceberg {
 namespace {
 
 using std::string_literals::operator""s;
 using testing::HasSubstr;
-
-const std::filesystem::path kFixtures =
-    std::filesystem::path(__FILE__).parent_path() / "../../../test/fixtures/iceberg";
-
-std::string Contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 Schema TestSchema() {
   return ParseSchema(R"x({"type":"struct","schema-id":3,"fields":[

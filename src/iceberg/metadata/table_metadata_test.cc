@@ -4,24 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/json_document.h"
+#include "iceberg/testing/fixtures.h"
 
 namespace caudal::iceberg {
 namespace {
 
 using testing::HasSubstr;
-
-const std::filesystem::path kFixtures =
-    std::filesystem::path(__FILE__).parent_path() / "../../../test/fixtures/iceberg";
-
-std::string Contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // Without the members that are null or an empty list, which mean the same as none.
 nlohmann::json Significant(const nlohmann::json& json) {

@@ -32,7 +32,7 @@ class Rejects : public SinkRejects {
   std::vector<std::string> rejected;
 };
 
-TableColumn Named(std::string name, Type type, std::string metadata = "") {
+TableColumn ColumnOf(std::string name, Type type, std::string metadata = "") {
   TableColumn column;
   column.name = std::move(name);
   column.type = std::move(type);
@@ -136,7 +136,8 @@ class KafkaSinkTest : public ::testing::Test {
   Table Append() const {
     Table table;
     table.name = "features";
-    table.columns = {Named("account", Type::String().WithNullable(false)), Named("n", Type(TypeId::kBigInt))};
+    table.columns = {ColumnOf("account", Type::String().WithNullable(false)),
+                     ColumnOf("n", Type(TypeId::kBigInt))};
     table.options = {{"connector", "kafka"},
                      {"topic", "out"},
                      {"format", "json"},
@@ -266,9 +267,9 @@ TEST_F(KafkaSinkTest, WritesKeysHeadersAndTimestamps) {
   table.options["key.format"] = "json";
   table.options["key.fields"] = "account";
   table.options["value.fields-include"] = "EXCEPT_KEY";
-  table.columns.push_back(Named("ts", Type::TimestampLtz(3), "timestamp"));
+  table.columns.push_back(ColumnOf("ts", Type::TimestampLtz(3), "timestamp"));
   table.columns.push_back(
-      Named("h", Type::Map(Type::String().WithNullable(false), Type::Bytes()), "headers"));
+      ColumnOf("h", Type::Map(Type::String().WithNullable(false), Type::Bytes()), "headers"));
   ColumnBuilder accounts(Type::String()), numbers{Type(TypeId::kBigInt)}, times(Type::TimestampLtz(3)),
       headers(table.columns[3].type);
   accounts.AppendString("a");
@@ -334,7 +335,7 @@ TEST_F(KafkaSinkTest, WhatCannotBeWrittenIsRefusedByName) {
   auto committer = MakeSink(table)->MakeCommitter();
   EXPECT_THAT((*committer)->LastCommitted().status().ToString(), HasSubstr("no property 'linger'"));
   table = Append();
-  table.columns.push_back(Named("o", Type(TypeId::kBigInt), "offset"));
+  table.columns.push_back(ColumnOf("o", Type(TypeId::kBigInt), "offset"));
   EXPECT_THAT(Refusal(table), HasSubstr("column 'o' is metadata 'offset'"));
   table = Append();
   table.options["format"] = "raw";
@@ -362,8 +363,8 @@ TEST(KafkaSinkOnABroker, KeepsTheContractOfSinks) {
       const std::string topic = "contract-" + std::to_string(getpid()) + "-" + std::to_string(targets++);
       Table table;
       table.name = "features";
-      table.columns = {Named("account", Type::String().WithNullable(false)),
-                       Named("n", Type(TypeId::kBigInt))};
+      table.columns = {ColumnOf("account", Type::String().WithNullable(false)),
+                       ColumnOf("n", Type(TypeId::kBigInt))};
       table.options = {{"topic", topic}, {"properties.bootstrap.servers", servers}};
       if (by_key) {
         table.primary_key = {0};
