@@ -53,9 +53,13 @@ void AddOperators(const std::vector<JobProgress>& jobs, std::string* out) {
           for (const OperatorProgress& node : job.operators) add(metric, Labels(job, node), node);
         }
       };
-  each({out, "caudal_rows_in_total", "counter", "Rows that the operator took."},
+  each({out, "caudal_rows_in_total", "counter", "Rows that the operator took; of a source, that it read."},
        [](Metric& metric, const std::string& labels, const OperatorProgress& node) {
          int64_t rows = 0;
+         if (node.label == "Scan") {
+           rows = node.rows_out;
+           for (const CountedFate& fate : node.fates) rows += fate.rows;
+         }
          for (const int64_t in : node.rows_in) rows += in;
          metric.Add(labels, rows);
        });

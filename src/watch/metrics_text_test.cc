@@ -64,6 +64,7 @@ TEST(MetricsTextTest, SaysWhatPartNineNames) {
   const std::string dedup = "{query=\"p/q\",operator=\"deduplicated/deduplicate/1\",kind=\"Deduplicate\"}";
   for (const std::string& line : {
            "caudal_rows_out_total" + scan + " 90",
+           "caudal_rows_in_total" + scan + " 100",  // with those that it kept aside
            "caudal_rows_in_total" + dedup + " 90",
            "caudal_bytes_read_total" + scan + " 12345",
            std::string("caudal_bytes_written_total{query=\"p/q\",operator=\"silver\",kind=\"Sink\"} 4711"),

@@ -539,16 +539,16 @@ class BadInput(unittest.TestCase):
                  CREATE TABLE events (id INT NOT NULL, bucket AS {bucket}, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '{delay}' SECOND)
                  WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json', 'source.monitor-interval' = '50 ms');
                  CREATE VIEW chosen AS SELECT * FROM (SELECT *, bucket + 0 AS part FROM events) WHERE {chosen};
-                 CREATE TABLE counts (part INT, n BIGINT, PRIMARY KEY (part) NOT ENFORCED)
+                 CREATE TABLE counts (part {type}, n BIGINT, PRIMARY KEY (part) NOT ENFORCED)
                  WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:out.db', 'table-name' = 'counts', 'caudal.create-table' = 'true');
                  CREATE TABLE copies WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:out.db', 'table-name' = 'copies',
                                            'caudal.create-table' = 'true') LIKE counts;
                  CREATE TABLE windows (begins TIMESTAMP(3), n BIGINT) WITH ('connector' = 'filesystem', 'path' = 'windows', 'format' = 'json');
                  INSERT INTO counts SELECT part, COUNT(*) FROM chosen GROUP BY part;
                  INSERT INTO copies SELECT id, 1 FROM events WHERE {copied};
-                 INSERT INTO windows SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+                 INSERT INTO windows SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '{minutes}' MINUTE))
                  GROUP BY window_start, window_end;"""
-        old = {"bucket": "id % 10", "delay": "5", "chosen": "id >= 0", "copied": "id >= 0 AND id < 100"}
+        old = {"type": "INT", "minutes": "1", "bucket": "id % 10", "delay": "5", "chosen": "id >= 0", "copied": "id >= 0 AND id < 100"}
         self.feed(*({"id": i} for i in range(20)))
         (self.folder / "job.sql").write_text(job.format(**old))
         process = self.start("run", "job.sql", "--state", "state")
@@ -562,10 +562,15 @@ class BadInput(unittest.TestCase):
             result = self.caudal("checkpoint", "diff", "job.sql", "--state", "state", "--json")
             rows = [json.loads(line) for line in result.stdout.splitlines()]
             changes = [(row["query"].removeprefix("job/"), row["change"]) for row in rows if row.get("change", "identical") != "identical"]
-            return result.returncode, sorted(changes)
+            return result.returncode, sorted(changes) if result.returncode == 0 or changes else result.stderr
 
         self.assertEqual(diff(), (0, []))
         self.assertEqual(diff(copied="id < 100 AND id >= 0"), (0, []))
+        self.assertEqual(diff(copied="id >= 0 /* all */ AND\n   id < 100 -- of them\n"), (0, []))
+        code, changes = diff(minutes="2")
+        self.assertEqual((code, ("windows", "changed") in changes), (3, True), changes)
+        code, changes = diff(type="BIGINT", bucket="CAST(id % 10 AS BIGINT)")
+        self.assertEqual((code, ("counts", "changed") in changes), (3, True), changes)
         # The operator's state, and what the sink gets from it.
         self.assertEqual(diff(bucket="id % 7"), (3, [("counts", "changed"), ("counts", "changed, stateless")]))
         self.expect(self.caudal("run", "job.sql", "--state", "state", "--until-idle", "500 ms"), 3, "error[user]", "hint:")
