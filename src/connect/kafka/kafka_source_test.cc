@@ -19,6 +19,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+// Topic ids, and the errors that go with them, came to the client library after Debian's 2.0.2, which a build
+// falls back to where the pinned one cannot be had. With the pinned one nothing is skipped.
+constexpr char kWantsCurrent[] = "run tools/setup again for the pinned librdkafka: ";
+
 TableColumn Named(std::string name, Type type, std::string metadata = "") {
   TableColumn column;
   column.name = std::move(name);
@@ -290,7 +294,7 @@ TEST_F(KafkaSourceTest, ALossThatMayBeRecordedIsPassedOverAndKeptInThePosition) 
 }
 
 TEST_F(KafkaSourceTest, ATopicThatWasMadeAgainIsReadFromItsBeginningIfThatMayBeRecorded) {
-  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << KafkaClient::VersionWarning();
+  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaClient::VersionWarning();
   PutNumbers(0, 3);
   table_.options["caudal.on-data-loss"] = "record-and-continue";
   ASSERT_TRUE(OpenFirst().ok());
@@ -313,7 +317,7 @@ TEST_F(KafkaSourceTest, ATopicThatWasMadeAgainIsReadFromItsBeginningIfThatMayBeR
 }
 
 TEST_F(KafkaSourceTest, RefusesAPositionOfAnotherClusterOrTopic) {
-  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << KafkaClient::VersionWarning();
+  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaClient::VersionWarning();
   ASSERT_TRUE(OpenFirst().ok());
   const KafkaPosition good = At();
   KafkaPosition position = good;
@@ -327,7 +331,7 @@ TEST_F(KafkaSourceTest, RefusesAPositionOfAnotherClusterOrTopic) {
 }
 
 TEST_F(KafkaSourceTest, TellsThatATopicWasMadeAgain) {
-  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << KafkaClient::VersionWarning();
+  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaClient::VersionWarning();
   ASSERT_TRUE(OpenFirst().ok());
   std::string snapshot = enumerator_->Snapshot();
   const std::string id = At().topic_id;
@@ -384,7 +388,7 @@ TEST_F(KafkaSourceTest, FailsToStartWithoutABroker) {
 }
 
 TEST_F(KafkaSourceTest, SaysWhichTopicIsMissing) {
-  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << KafkaClient::VersionWarning();
+  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaClient::VersionWarning();
   table_.options["topic"] = "nowhere";
   EXPECT_THAT(OpenFirst().ToString(), HasSubstr("there is no topic 'nowhere'"));
   table_.options.erase("topic");
