@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "connect/filesystem/sink/deferred_file.h"
 #include "format/format.h"
 #include "format/parquet_writer.h"
+#include "fs/deferred_file.h"
 
 namespace caudal {
 namespace {

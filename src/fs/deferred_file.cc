@@ -1,4 +1,4 @@
-#include "connect/filesystem/sink/deferred_file.h"
+#include "fs/deferred_file.h"
 
 namespace caudal {
 namespace {
