@@ -114,13 +114,13 @@ Status FileSinkWriter::EncodeSome(OpenFile* written, int64_t rows) {
 }
 
 Status FileSinkWriter::Append(OpenFile* open, const std::vector<ColumnPtr>& content,
-                              const PartitionRouter::Share& share) {
+                              const PartitionShare& share) {
   open->used = clock_;
   RETURN_IF_ERROR(open->file->Append(content, share.row_set()));
   RETURN_IF_ERROR(EncodeSome(open, share.row_set().count));
   const bool small = open->file->estimated_bytes() < plan_->format.options.rolling_bytes;
   if (small && open->opened_nanos >= too_old_nanos_) return Status();
-  return Retire(share.path);
+  return Retire(share.folder);
 }
 
 // Empty if the partition's folder can have its name.
@@ -148,13 +148,13 @@ Status FileSinkWriter::Write(const Chunk& chunk, SinkRejects& rejects) {
   for (const int column : plan_->content_columns) content.push_back(chunk.column(column));
   ++clock_;
   too_old_nanos_ = plan_->env->SteadyNanos() - plan_->format.options.rolling_millis * 1'000'000;
-  std::vector<const PartitionRouter::Share*> waiting;
-  for (const PartitionRouter::Share& share : router_.Split(chunk)) {
-    if (std::string why = WhyNoFolder(share.path); !why.empty()) {
+  std::vector<const PartitionShare*> waiting;
+  for (const PartitionShare& share : router_.Split(chunk)) {
+    if (std::string why = WhyNoFolder(share.folder); !why.empty()) {
       rejects.Reject(chunk, share.row_set(), std::move(why));
       continue;
     }
-    ASSIGN_OR_RETURN(OpenFile * open, FileFor(share.path));
+    ASSIGN_OR_RETURN(OpenFile * open, FileFor(share.folder));
     if (open == nullptr) {
       waiting.push_back(&share);
     } else {
@@ -167,10 +167,10 @@ Status FileSinkWriter::Write(const Chunk& chunk, SinkRejects& rejects) {
 }
 
 Status FileSinkWriter::Buffer(const std::vector<ColumnPtr>& content,
-                              const std::vector<const PartitionRouter::Share*>& shares) {
+                              const std::vector<const PartitionShare*>& shares) {
   buffer_.Add(content, shares);
-  for (const PartitionRouter::Share* share : shares) {
-    if (buffer_.bytes_of(share->path) >= kLargePartition) RETURN_IF_ERROR(GivePlace(share->path));
+  for (const PartitionShare* share : shares) {
+    if (buffer_.bytes_of(share->folder) >= kLargePartition) RETURN_IF_ERROR(GivePlace(share->folder));
   }
   return Status();
 }
@@ -186,7 +186,10 @@ Status FileSinkWriter::GivePlace(const std::string& folder) {
   ASSIGN_OR_RETURN(OpenFile * open, Open(folder));
   open->used = clock_;
   const PartitionBuffer::Rows rows = buffer_.Take(folder);
-  return rows.partitions.empty() ? Status() : rows.WriteTo(rows.partitions[0], open->file.get());
+  return rows.partitions.empty() ? Status()
+                                 : rows.ForEach(rows.partitions[0], [&](const auto& columns, RowSet some) {
+                                     return open->file->Append(columns, some);
+                                   });
 }
 
 bool FileSinkWriter::full() const {

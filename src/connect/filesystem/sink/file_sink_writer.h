@@ -13,10 +13,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/partition/partition_buffer.h"
 #include "api/sink.h"
 #include "connect/filesystem/sink/file_sink.h"
 #include "connect/filesystem/sink/partition_batch.h"
-#include "connect/filesystem/sink/partition_buffer.h"
 #include "connect/filesystem/sink/partition_router.h"
 
 namespace caudal {
@@ -44,10 +44,9 @@ class FileSinkWriter : public SinkWriter {
   // Null: it has none, and no other may be opened.
   Result<OpenFile*> FileFor(const std::string& folder);
   Result<OpenFile*> Open(const std::string& folder);
-  Status Append(OpenFile* open, const std::vector<ColumnPtr>& content, const PartitionRouter::Share& share);
+  Status Append(OpenFile* open, const std::vector<ColumnPtr>& content, const PartitionShare& share);
   // Keeps the rows for later.
-  Status Buffer(const std::vector<ColumnPtr>& content,
-                const std::vector<const PartitionRouter::Share*>& shares);
+  Status Buffer(const std::vector<ColumnPtr>& content, const std::vector<const PartitionShare*>& shares);
   // A waiting partition that grew large takes the place of a file that no row comes for any more.
   Status GivePlace(const std::string& folder);
   // Has waiting rows turned into files when too many wait.

@@ -36,7 +36,8 @@ Status PartitionBatch::WriteOne() {
   if (file_ == nullptr) {
     ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file,
                      OutputFile::Make(plan_->format, plan_->HiddenPath(partition.folder, task_, number)));
-    RETURN_IF_ERROR(rows_.WriteTo(partition, file.get()));
+    RETURN_IF_ERROR(rows_.ForEach(
+        partition, [&](const auto& columns, RowSet some) { return file->Append(columns, some); }));
     file_ = std::move(file);
   }
   ASSIGN_OR_RETURN(const int64_t rows, file_->Finish());

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
+#include "api/partition/partition_buffer.h"
 #include "connect/filesystem/sink/file_sink.h"
 #include "connect/filesystem/sink/output_file.h"
-#include "connect/filesystem/sink/partition_buffer.h"
 
 namespace caudal {
 

@@ -72,7 +72,7 @@ void PartitionRouter::FillSlots(const Chunk& chunk, size_t used) {
   for (size_t share = 0; share < used; ++share) *SlotOf(chunk, first_[share]) = static_cast<uint16_t>(share);
 }
 
-const std::vector<PartitionRouter::Share>& PartitionRouter::Split(const Chunk& chunk) {
+const std::vector<PartitionShare>& PartitionRouter::Split(const Chunk& chunk) {
   const RowSet rows = chunk.rows();
   size_t used = 0;
   size_t current = 0;
@@ -91,7 +91,7 @@ const std::vector<PartitionRouter::Share>& PartitionRouter::Split(const Chunk& c
       if (current == used) {
         if (used == shares_.size()) shares_.emplace_back();
         shares_[used].rows.clear();
-        shares_[used].path = columns_.empty() ? std::string() : PathOf(chunk, row);
+        shares_[used].folder = columns_.empty() ? std::string() : PathOf(chunk, row);
         first_.push_back(i);
         if (slot != nullptr) *slot = static_cast<uint16_t>(used);
         ++used;

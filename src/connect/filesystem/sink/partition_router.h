@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "api/partition/partition_buffer.h"
 #include "data/chunk.h"
 #include "data/row_key.h"
 
@@ -16,18 +17,13 @@ namespace caudal {
 
 class PartitionRouter {
  public:
-  struct Share {
-    std::string path;  // "date=2026-01-01/hour=7/", empty without partition columns
-    std::vector<uint16_t> rows;
-    RowSet row_set() const { return {rows.data(), static_cast<int32_t>(rows.size())}; }
-  };
-
   // `columns`: positions of the partition columns in a chunk, with their `names`.
   PartitionRouter(std::vector<int> columns, std::vector<std::string> names, std::string null_name)
       : columns_(std::move(columns)), names_(std::move(names)), null_name_(std::move(null_name)) {}
 
-  // Valid until the next call. No share is empty; two may have one path.
-  const std::vector<Share>& Split(const Chunk& chunk);
+  // Valid until the next call. No share is empty; two may have one folder, as in
+  // "date=2026-01-01/hour=7/", which is empty without partition columns.
+  const std::vector<PartitionShare>& Split(const Chunk& chunk);
 
  private:
   static constexpr size_t kFew = 16;
@@ -41,7 +37,7 @@ class PartitionRouter {
   std::vector<int> columns_;
   std::vector<std::string> names_;
   std::string null_name_;
-  std::vector<Share> shares_;
+  std::vector<PartitionShare> shares_;
   std::vector<int32_t> first_;  // of each share: which row of the chunk's set began it
   RowKeys keys_;                // of the chunk's rows, once there are more than kFew shares
   std::vector<uint16_t> slots_;

@@ -6,15 +6,22 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "connect/filesystem/sink/output_file.h"
-#include "connect/filesystem/sink/partition_router.h"
+#include "base/status.h"
 #include "data/chunk.h"
 
 namespace caudal {
+
+// The rows of a chunk that belong to one partition.
+struct PartitionShare {
+  std::string folder;  // of the partition, or whatever else names it alone
+  std::vector<uint16_t> rows;
+  RowSet row_set() const { return {rows.data(), static_cast<int32_t>(rows.size())}; }
+};
 
 class PartitionBuffer {
  public:
@@ -30,12 +37,13 @@ class PartitionBuffer {
     std::vector<Partition> partitions;
     int64_t bytes = 0;
 
-    // Appends one partition's rows to the file.
-    Status WriteTo(const Partition& partition, OutputFile* file) const;
+    // Hands one partition's rows over, in their order.
+    using Append = std::function<Status(const std::vector<ColumnPtr>&, RowSet)>;
+    Status ForEach(const Partition& partition, const Append& append) const;
   };
 
   // Copies the rows of `shares`, none of which is empty, out of `content`.
-  void Add(const std::vector<ColumnPtr>& content, const std::vector<const PartitionRouter::Share*>& shares);
+  void Add(const std::vector<ColumnPtr>& content, const std::vector<const PartitionShare*>& shares);
 
   // Of memory.
   int64_t bytes() const { return bytes_; }

@@ -1,4 +1,4 @@
-#include "connect/filesystem/sink/partition_buffer.h"
+#include "api/partition/partition_buffer.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ int64_t BytesOf(const Chunk& chunk) {
 
 }  // namespace
 
-Status PartitionBuffer::Rows::WriteTo(const Partition& partition, OutputFile* file) const {
+Status PartitionBuffer::Rows::ForEach(const Partition& partition, const Append& append) const {
   const std::vector<uint32_t>& places = partition.places;
   std::vector<uint16_t> rows;
   for (size_t i = 0; i < places.size();) {
@@ -22,24 +22,24 @@ Status PartitionBuffer::Rows::WriteTo(const Partition& partition, OutputFile* fi
     for (; i < places.size() && places[i] / kRowsOfChunk == chunk; ++i) {
       rows.push_back(static_cast<uint16_t>(places[i] % kRowsOfChunk));
     }
-    RETURN_IF_ERROR(file->Append(chunks[chunk].columns(), {rows.data(), static_cast<int32_t>(rows.size())}));
+    RETURN_IF_ERROR(append(chunks[chunk].columns(), {rows.data(), static_cast<int32_t>(rows.size())}));
   }
   return Status();
 }
 
 void PartitionBuffer::Add(const std::vector<ColumnPtr>& content,
-                          const std::vector<const PartitionRouter::Share*>& shares) {
+                          const std::vector<const PartitionShare*>& shares) {
   auto* selection = new Selection();
-  for (const PartitionRouter::Share* share : shares) {
+  for (const PartitionShare* share : shares) {
     selection->rows.insert(selection->rows.end(), share->rows.begin(), share->rows.end());
   }
   const SelectionPtr selected(selection);
   Chunk chunk = Chunk(content, content[0]->size(), selected).Compact();
   const int64_t bytes = BytesOf(chunk);
   uint32_t place = static_cast<uint32_t>(chunks_.size()) * kRowsOfChunk;
-  for (const PartitionRouter::Share* share : shares) {
-    Partition& partition = partitions_[share->path];
-    partition.folder = share->path;
+  for (const PartitionShare* share : shares) {
+    Partition& partition = partitions_[share->folder];
+    partition.folder = share->folder;
     for (size_t i = 0; i < share->rows.size(); ++i) partition.places.push_back(place++);
     partition.bytes += std::max<int64_t>(1, bytes * static_cast<int64_t>(share->rows.size()) / chunk.size());
   }
