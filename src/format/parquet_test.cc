@@ -102,6 +102,51 @@ std::vector<Value> RowOfEveryType(int64_t i) {
           Value(i * 7 - 1)};
 }
 
+TEST_F(ParquetTest, TheFooterTellsWhatEachColumnHolds) {
+  const Schema schema{{{"i", Type(TypeId::kInt)},
+                       {"d", Type(TypeId::kDouble)},
+                       {"wide", Type::Decimal(38, 2)},
+                       {"s", Type::String()},
+                       {"none", Type(TypeId::kBigInt)}}};
+  file_ = std::move(FileSystem::Local()->Create(path_)).value();
+  writer_ = std::move(
+      ParquetWriter::Make(schema, {.row_group_rows = 2, .field_ids = {4, 5, 6, 7, 8}}, file_.get()).value());
+  ColumnBuilder i(schema[0].type), d(schema[1].type), wide(schema[2].type), s(schema[3].type),
+      none(schema[4].type);
+  const double doubles[] = {5.0, 0.0 / 0.0, -2.0, 5.0};
+  for (int64_t row = 0; row < 4; ++row) {
+    row == 1 ? i.AppendNull() : i.Append<int32_t>(static_cast<int32_t>(10 - row));
+    d.Append(doubles[row]);
+    wide.Append<int128_t>(row - 2);
+    s.AppendString(row == 3 ? std::string(100'000, 'z') : "a" + std::to_string(row));
+    none.AppendNull();
+  }
+  const Chunk chunk({i.Finish(), d.Finish(), wide.Finish(), s.Finish(), none.Finish()}, 4);
+  for (uint16_t row : {0, 2}) {  // two row groups
+    const uint16_t rows[] = {row, static_cast<uint16_t>(row + 1)};
+    ASSERT_TRUE(writer_->Append(chunk.columns(), {rows, 2}).ok());
+  }
+  const auto footer = writer_->Finish();
+  ASSERT_TRUE(footer.ok());
+  ASSERT_EQ(footer->row_groups, 2);
+  ASSERT_EQ(footer->group_offsets.size(), 2u);
+  EXPECT_EQ(footer->group_offsets[0], 4);
+  EXPECT_GT(footer->group_offsets[1], 4);
+  const auto& columns = footer->columns;
+  EXPECT_EQ(columns[0].nulls, 1);
+  EXPECT_EQ(columns[0].lowest, Value(int64_t{7}));
+  EXPECT_EQ(columns[0].highest, Value(int64_t{10}));
+  EXPECT_EQ(columns[1].nans, 1);
+  EXPECT_EQ(columns[1].lowest, Value(-2.0));
+  EXPECT_EQ(columns[1].highest, Value(5.0));
+  EXPECT_EQ(columns[2].lowest, Value(int128_t{-2}));
+  EXPECT_EQ(columns[2].highest, Value(int128_t{1}));
+  EXPECT_EQ(columns[3].highest, std::nullopt) << "one group does not tell";
+  EXPECT_EQ(columns[4].nulls, 4);
+  EXPECT_EQ(columns[4].lowest, std::nullopt);
+  EXPECT_GT(columns[0].bytes, 0);
+}
+
 TEST_F(ParquetTest, EveryTypeIsReadBackWhateverTheSelection) {
   const Schema schema = EveryType();
   Start(schema);

@@ -10,12 +10,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "data/chunk.h"
 #include "data/schema.h"
+#include "data/value.h"
 #include "fs/file_system.h"
 
 namespace caudal {
@@ -23,13 +25,24 @@ namespace caudal {
 struct ParquetOptions {
   int64_t row_group_rows = 128 * 1024;
   enum class Compression : uint8_t { kZstd, kSnappy, kNone } compression = Compression::kZstd;
-  int compression_level = 1;  // of zstd
+  int compression_level = 1;            // of zstd
+  std::vector<int32_t> field_ids = {};  // of the columns, in order; empty: they have none
 };
 
 // What the written file's footer says.
 struct ParquetFooter {
+  struct Column {
+    int64_t bytes = 0;  // compressed
+    int64_t nulls = 0;
+    int64_t nans = 0;
+    // In the form of data/value.h, NaN left out; nothing if there is no value, or if it is not known for a
+    // row group (its text is long).
+    std::optional<Value> lowest = std::nullopt, highest = std::nullopt;
+  };
   int64_t rows = 0;
   int64_t row_groups = 0;
+  std::vector<Column> columns = {};
+  std::vector<int64_t> group_offsets = {};  // where the row groups begin
 };
 
 class ParquetWriter {

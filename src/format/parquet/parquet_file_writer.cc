@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "format/parquet/parquet_summary.h"
 #include "format/parquet/parquet_types.h"
 
 namespace caudal {
@@ -145,14 +146,16 @@ size_t ParquetFileWriter::RowGroup::bytes() const {
 }
 
 ParquetFileWriter::ParquetFileWriter(Schema schema, ParquetOptions options, WritableFile* file)
-    : schema_(std::move(schema)), options_(options), file_(file), gathering_(NewGroup()) {}
+    : schema_(std::move(schema)), options_(std::move(options)), file_(file), gathering_(NewGroup()) {
+  footer_.columns.resize(schema_.fields.size());
+}
 ParquetFileWriter::~ParquetFileWriter() = default;
 
 Result<std::unique_ptr<ParquetWriter>> ParquetFileWriter::Make(const Schema& schema,
                                                                const ParquetOptions& options,
                                                                WritableFile* file) {
   if (schema.fields.empty()) return Status::User("a Parquet file needs a column");
-  RETURN_IF_ERROR(MakeParquetSchema(schema).status());
+  RETURN_IF_ERROR(MakeParquetSchema(schema, options.field_ids).status());
   return std::unique_ptr<ParquetWriter>(new ParquetFileWriter(schema, options, file));
 }
 
@@ -190,7 +193,7 @@ Status ParquetFileWriter::CloseGroup() {
 Status ParquetFileWriter::OpenTarget() {
   auto target = std::make_unique<Target>();
   target->stream = std::make_shared<FileStream>(file_);
-  ASSIGN_OR_RETURN(auto root, MakeParquetSchema(schema_));
+  ASSIGN_OR_RETURN(auto root, MakeParquetSchema(schema_, options_.field_ids));
   parquet::WriterProperties::Builder properties;
   properties.memory_pool(Pool());
   properties.version(parquet::ParquetVersion::PARQUET_2_6)->created_by("caudal")->enable_write_page_index();
@@ -253,6 +256,9 @@ Status ParquetFileWriter::EncodePart() {
 void ParquetFileWriter::CloseColumn() {
   target_->column->Close();
   target_->column = nullptr;
+  const ParquetStore& store = encoding_->columns[encoded_columns_];
+  footer_.columns[encoded_columns_].nulls += store.nulls();
+  footer_.columns[encoded_columns_].nans += store.nans();
   target_->text = nullptr;
   if (++encoded_columns_ < encoding_->columns.size()) return;
   target_->group->Close();
@@ -287,9 +293,7 @@ Result<ParquetFooter> ParquetFileWriter::Finish() {
   RETURN_IF_ERROR(EncodeAll());
   try {
     target_->file->Close();
-    const auto metadata = target_->file->metadata();
-    footer_.rows = metadata->num_rows();
-    footer_.row_groups = metadata->num_row_groups();
+    SummarizeColumns(*target_->file->metadata(), schema_, &footer_);
   } catch (const std::exception& problem) {
     return Status::Internal(fmt::format("Parquet: {}", problem.what()));
   }

@@ -1,6 +1,7 @@
 #include "format/parquet/parquet_store.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "data/column_view.h"
@@ -35,10 +36,10 @@ void ParquetStore::Append(const Column& column, RowSet rows) {
       AppendFixed<int64_t, int64_t>(column, rows);
       break;
     case Physical::kFloat:
-      AppendFixed<float, float>(column, rows);
+      AppendFloating<float>(column, rows);
       break;
     case Physical::kDouble:
-      AppendFixed<double, double>(column, rows);
+      AppendFloating<double>(column, rows);
       break;
     case Physical::kInt128:
       AppendWide(column, rows);
@@ -53,7 +54,7 @@ void ParquetStore::Append(const Column& column, RowSet rows) {
 }
 
 void ParquetStore::Clear() {
-  rows_ = nulls_ = 0;
+  rows_ = nulls_ = nans_ = 0;
   levels_.clear();
   values_.clear();
   coded_ = type_.is_string();
@@ -91,6 +92,15 @@ void ParquetStore::AppendFixed(const Column& column, RowSet rows) {
     if (!view.IsNull(rows[i])) *to++ = static_cast<To>(view[rows[i]]);
   }
   values_.resize(static_cast<size_t>(reinterpret_cast<char*>(to) - values_.data()));
+}
+
+template <typename T>
+void ParquetStore::AppendFloating(const Column& column, RowSet rows) {
+  const size_t begin = values_.size() / sizeof(T);
+  AppendFixed<T, T>(column, rows);
+  const T* values = reinterpret_cast<const T*>(values_.data());
+  const size_t end = values_.size() / sizeof(T);
+  for (size_t i = begin; i < end; ++i) nans_ += std::isnan(values[i]);
 }
 
 void ParquetStore::AppendWide(const Column& column, RowSet rows) {

@@ -29,6 +29,7 @@ class ParquetStore {
   const Type& type() const { return type_; }
   int64_t rows() const { return rows_; }
   int64_t nulls() const { return nulls_; }
+  int64_t nans() const { return nans_; }
   size_t bytes() const;
   // More text than a row group can hold: the group must not be encoded.
   bool overflown() const { return text_.size() > static_cast<size_t>(Type::kMaxLength); }
@@ -55,6 +56,8 @@ class ParquetStore {
   void AppendLevels(const Column& column, RowSet rows);
   template <typename From, typename To>
   void AppendFixed(const Column& column, RowSet rows);
+  template <typename T>
+  void AppendFloating(const Column& column, RowSet rows);
   void AppendWide(const Column& column, RowSet rows);
   void AppendStrings(const Column& column, RowSet rows);
   void AppendCodes(const Column& column, RowSet rows);
@@ -64,6 +67,7 @@ class ParquetStore {
   Type type_;
   int64_t rows_ = 0;
   int64_t nulls_ = 0;
+  int64_t nans_ = 0;
   std::vector<int16_t> levels_;
   std::vector<char> values_;
   bool coded_;

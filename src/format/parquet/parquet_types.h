@@ -1,7 +1,9 @@
 // How caudal's types stand in a Parquet file (docs/formats/parquet.md). Lives in the Parquet module.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/status.h"
 #include "data/schema.h"
@@ -12,7 +14,8 @@ class GroupNode;
 
 namespace caudal {
 
-// The file's schema. User error if a type has no form there.
-Result<std::shared_ptr<parquet::schema::GroupNode>> MakeParquetSchema(const Schema& schema);
+// The file's schema. User error if a type has no form there. `field_ids`: one a column, or empty.
+Result<std::shared_ptr<parquet::schema::GroupNode>> MakeParquetSchema(const Schema& schema,
+                                                                      const std::vector<int32_t>& field_ids);
 
 }  // namespace caudal
