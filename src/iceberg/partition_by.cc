@@ -31,7 +31,7 @@ constexpr Known kKnown[] = {
     {"truncate", "truncate", "_trunc", true},
 };
 
-std::string_view Trimmed(std::string_view text) {
+std::string_view WithoutSpaces(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
@@ -48,10 +48,10 @@ std::vector<std::string_view> SplitTerms(std::string_view text) {
     if (quoted) continue;
     depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
     if (text[i] != ',' || depth != 0) continue;
-    terms.push_back(Trimmed(text.substr(begin, i - begin)));
+    terms.push_back(WithoutSpaces(text.substr(begin, i - begin)));
     begin = i + 1;
   }
-  terms.push_back(Trimmed(text.substr(begin)));
+  terms.push_back(WithoutSpaces(text.substr(begin)));
   return terms;
 }
 
@@ -78,7 +78,7 @@ Result<Term> ParseTerm(std::string_view text) {
     return term;
   }
   if (text.back() != ')') return wrong();
-  const std::string_view name = Trimmed(text.substr(0, open));
+  const std::string_view name = WithoutSpaces(text.substr(0, open));
   const auto found = std::find_if(std::begin(kKnown), std::end(kKnown),
                                   [&](const Known& known) { return known.written == name; });
   if (found == std::end(kKnown)) {
@@ -118,7 +118,7 @@ Result<PartitionField> MakeField(const Term& term, const Schema& schema) {
 
 Result<PartitionSpec> ParsePartitionBy(std::string_view text, const Schema& schema) {
   PartitionSpec spec;
-  if (Trimmed(text).empty()) return spec;
+  if (WithoutSpaces(text).empty()) return spec;
   for (const std::string_view part : SplitTerms(text)) {
     ASSIGN_OR_RETURN(const Term term, ParseTerm(part));
     ASSIGN_OR_RETURN(PartitionField field, MakeField(term, schema));

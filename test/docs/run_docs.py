@@ -187,7 +187,7 @@ class Docs(unittest.TestCase):
         names = (ROOT / "src/sql/physical/settings.cc").read_text()
         for key in re.findall(r'\{"([a-z0-9.*-]+)", Role::', names):
             self.assertIn(f"`{key}`", settings)
-        described = {"filesystem": "filesystem", "jdbc": "jdbc", "kafka": "kafka", "redis": "redis", "datagen": "datagen", "print": "print"}
+        described = {"filesystem": "filesystem", "iceberg": "iceberg", "jdbc": "jdbc", "kafka": "kafka", "redis": "redis", "datagen": "datagen", "print": "print"}
         option = re.compile(r'^    \{"([a-z.*-]+)", ', re.MULTILINE)
         for folder, page in described.items():
             text = (ROOT / f"docs/connectors/{page}.md").read_text()

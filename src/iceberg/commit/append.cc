@@ -8,7 +8,9 @@
 
 #include "iceberg/commit/snapshot_summary.h"
 #include "iceberg/manifest/manifest_list.h"
+#include "iceberg/manifest/manifest_schema.h"
 #include "iceberg/manifest/manifest_writer.h"
+#include "iceberg/partition_path.h"
 
 namespace caudal::iceberg {
 namespace {
@@ -170,35 +172,52 @@ class AppendCommit {
 }  // namespace
 
 Result<PreparedAppend> PrepareAppend(const TableFiles& files, const TableMetadata& table, int32_t spec_id,
-                                     const std::vector<DataFile>& data) {
+                                     const std::vector<DataFile>& data, const std::string& name) {
   const PartitionSpec* spec = table.FindSpec(spec_id);
   if (spec == nullptr) return Status::Internal(fmt::format("the table has no partition spec {}", spec_id));
-  PreparedAppend append{
-      .table_uuid = table.table_uuid, .commit_uuid = files.NewUuid(), .schema_id = table.current_schema_id};
+  PreparedAppend append{.table_uuid = table.table_uuid,
+                        .commit_uuid = name.empty() ? files.NewUuid() : name,
+                        .schema_id = table.current_schema_id};
   if (data.empty()) return append;
   ASSIGN_OR_RETURN(
       ManifestWriter writer,
       ManifestWriter::Make(*table.FindSchema(table.current_schema_id), *spec,
                            {.format_version = table.format_version, .sync = RandomMarker(files.env())}));
   std::set<std::string> paths;
-  std::vector<const std::vector<Value>*> partitions;
+  ASSIGN_OR_RETURN(const std::vector<Type> types,
+                   PartitionTypes(*table.FindSchema(table.current_schema_id), *spec));
   for (const DataFile& file : data) {
     if (!paths.insert(file.file_path).second) {
       return Status::Internal(fmt::format("'{}' is appended twice", file.file_path));
     }
     RETURN_IF_ERROR(writer.Add({.file = file}));
-    const auto same = [&](const std::vector<Value>* known) { return *known == file.partition; };
-    if (std::none_of(partitions.begin(), partitions.end(), same)) partitions.push_back(&file.partition);
+    append.partitions.insert(fmt::format("{} {}", spec_id, PartitionPath(*spec, types, file.partition)));
     append.records += file.record_count;
     append.bytes += file.file_size_in_bytes;
   }
   append.files = static_cast<int64_t>(data.size());
-  append.partitions = static_cast<int64_t>(partitions.size());
   ASSIGN_OR_RETURN(ManifestWriter::Written written, writer.Finish());
   written.manifest.manifest_path = fmt::format("{}/{}-m0.avro", MetadataFolder(table), append.commit_uuid);
   RETURN_IF_ERROR(files.Write(written.manifest.manifest_path, written.bytes));
   append.manifests.push_back(std::move(written.manifest));
   return append;
+}
+
+PreparedAppend JoinAppends(const std::vector<PreparedAppend>& parts) {
+  PreparedAppend joined;
+  for (const PreparedAppend& part : parts) {
+    if (joined.table_uuid.empty()) {
+      joined.table_uuid = part.table_uuid;
+      joined.commit_uuid = part.commit_uuid;
+    }
+    joined.schema_id = std::max(joined.schema_id, part.schema_id);
+    joined.manifests.insert(joined.manifests.end(), part.manifests.begin(), part.manifests.end());
+    joined.files += part.files;
+    joined.records += part.records;
+    joined.bytes += part.bytes;
+    joined.partitions.insert(part.partitions.begin(), part.partitions.end());
+  }
+  return joined;
 }
 
 Result<AppendOutcome> CommitAppend(Catalog* catalog, const TableFiles& files, const TableName& name,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,13 +27,16 @@ struct PreparedAppend {
   int64_t files = 0;
   int64_t records = 0;
   int64_t bytes = 0;
-  int64_t partitions = 0;  // that differ
+  std::set<std::string> partitions;  // that differ, as folders
 };
 
-// Writes one manifest of `data`, files that are written and durable, of the spec `spec_id`. User error if the
-// spec cannot be written; Internal error for a file twice, or one that is no data file.
+// Writes one manifest of `data`, files that are written and durable, of the spec `spec_id`. `name` becomes
+// the commit_uuid, so that its files can be told from others; empty: a new uuid. User error if the spec
+// cannot be written; Internal error for a file twice, or one that is no data file.
 Result<PreparedAppend> PrepareAppend(const TableFiles& files, const TableMetadata& table, int32_t spec_id,
-                                     const std::vector<DataFile>& data);
+                                     const std::vector<DataFile>& data, const std::string& name = {});
+// What several tasks prepared for the same table, as one commit.
+PreparedAppend JoinAppends(const std::vector<PreparedAppend>& parts);
 
 struct AppendOptions {
   std::string branch = "main";

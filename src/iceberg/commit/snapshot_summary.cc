@@ -27,7 +27,7 @@ std::map<std::string, std::string> AppendSummary(const Snapshot* parent, const P
       {"added-data-files", std::to_string(append.files)},
       {"added-records", std::to_string(append.records)},
       {"added-files-size", std::to_string(append.bytes)},
-      {"changed-partition-count", std::to_string(append.partitions)},
+      {"changed-partition-count", std::to_string(append.partitions.size())},
       {"engine-name", "caudal"}};
   AddTotal(parent, "total-data-files", append.files, &summary);
   AddTotal(parent, "total-records", append.records, &summary);

@@ -1,0 +1,46 @@
+#include "connect/iceberg/iceberg_connector.h"
+
+#include "connect/iceberg/iceberg_options.h"
+#include "connect/iceberg/sink/iceberg_sink.h"
+
+namespace caudal {
+namespace {
+
+using Kind = OptionSpec::Type;
+
+constexpr OptionSpec kOptions[] = {
+    {"catalog-name", Kind::kString, "", "the catalog's name, which is part of the key of its tables", true},
+    {"catalog-type", Kind::kString, "sqlite", "'sqlite', a file; others are not built yet"},
+    {"uri", Kind::kString, "",
+     "the SQLite file, as 'sqlite:////path' or a path; unset: 'catalog.db' in 'warehouse'"},
+    {"warehouse", Kind::kString, "", "the folder of tables that are made"},
+    {"catalog-database", Kind::kString, "default_database", "the table's namespace"},
+    {"catalog-table", Kind::kString, "", "the table's name in the catalog; unset: that of the declaration"},
+    {"format-version", Kind::kString, "2", "of a table that is made: '2' or '3'"},
+    {"caudal.partition-by", Kind::kString, "",
+     "of a table that is made: 'day(ts), bucket(16, id), truncate(4, name), region'"},
+    {"caudal.sink.max-open-files", Kind::kInteger, "32",
+     "files that a task writes at once; rows of further partitions wait in memory"},
+    {"caudal.sink.buffer-size", Kind::kBytes, "64MB",
+     "how much of a task may wait so; beyond, its largest partitions are written"},
+    {"write.*", Kind::kString, "", "properties of a table that is made, and of how files are written"},
+    {"commit.*", Kind::kString, "", "properties of a table that is made"},
+    {"history.*", Kind::kString, "", "properties of a table that is made"},
+    {"gc.*", Kind::kString, "", "properties of a table that is made"},
+    {"read.*", Kind::kString, "", "properties of a table that is made"},
+};
+
+}  // namespace
+
+std::span<const OptionSpec> IcebergConnector::options() const { return kOptions; }
+
+Status IcebergConnector::CheckOptions(const Table& table) const {
+  return IcebergOptions::From(table).status();
+}
+
+Result<std::unique_ptr<Sink>> IcebergConnector::MakeSink(const Table& table,
+                                                         const ConnectorContext& context) const {
+  return IcebergSink::Make(table, context);
+}
+
+}  // namespace caudal

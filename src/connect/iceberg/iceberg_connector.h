@@ -1,0 +1,20 @@
+// IcebergConnector: 'connector' = 'iceberg', tables of an Iceberg catalog.
+//
+// Option names are those of Iceberg's connector for Flink; what it does not have begins with "caudal."
+// (docs/connectors/iceberg.md).
+#pragma once
+
+#include "api/connector.h"
+
+namespace caudal {
+
+class IcebergConnector : public Connector {
+ public:
+  std::string_view name() const override { return "iceberg"; }
+  std::span<const OptionSpec> options() const override;
+  bool can_write() const override { return true; }
+  Status CheckOptions(const Table& table) const override;
+  Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const override;
+};
+
+}  // namespace caudal

@@ -1,0 +1,28 @@
+#include "connect/iceberg/iceberg_lake.h"
+
+#include <fmt/format.h>
+
+namespace caudal {
+
+Result<std::unique_ptr<IcebergLake>> IcebergLake::Open(const IcebergOptions& options, FileSystem* files,
+                                                       Env* env) {
+  const std::string& path = options.catalog_file;
+  RETURN_IF_ERROR(files->MakeDirectories(path.substr(0, path.rfind('/'))));
+  std::unique_ptr<IcebergLake> lake(new IcebergLake());
+  lake->files_ = std::make_unique<iceberg::TableFiles>(files, env);
+  ASSIGN_OR_RETURN(lake->catalog_, iceberg::SqliteCatalog::Open(
+                                       {path, options.catalog_name, options.warehouse}, lake->files_.get()));
+  return lake;
+}
+
+Result<bool> IcebergLake::Exists(const IcebergOptions& options, FileSystem* files) {
+  ASSIGN_OR_RETURN(const bool file, files->Exists(options.catalog_file));
+  if (!file) return false;
+  ASSIGN_OR_RETURN(const auto database, Sqlite::Open(options.catalog_file, Sqlite::Mode::kReadOnly));
+  ASSIGN_OR_RETURN(
+      const int64_t tables,
+      database->QueryInteger("SELECT COUNT(*) FROM sqlite_master WHERE name = 'iceberg_tables'", 0));
+  return tables > 0;
+}
+
+}  // namespace caudal

@@ -1,0 +1,39 @@
+// IcebergOptions: what a table of connector 'iceberg' says in its options, checked. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "api/table.h"
+#include "base/status.h"
+#include "format/parquet_writer.h"
+#include "iceberg/catalog/catalog.h"
+
+namespace caudal {
+
+inline constexpr const char* kCodecProperty = "write.parquet.compression-codec";
+
+// User error for a codec that is not written.
+Result<ParquetOptions::Compression> ParquetCodec(std::string name);
+
+struct IcebergOptions {
+  std::string declared;  // the table's name in the script, for messages
+  std::string catalog_name;
+  std::string catalog_file;  // of SQLite, absolute
+  std::string warehouse;     // without a final '/', as it is to stand in locations; empty: not said
+  iceberg::TableName name;
+  int format_version = 2;    // of a table that is made
+  std::string partition_by;  // the same
+  // Of a table that is made; those of them that say how files are written win over the table's own.
+  std::map<std::string, std::string> properties;
+  int max_open_files = 0;    // of a task
+  int64_t buffer_bytes = 0;  // of rows that wait in memory for their partition's file
+
+  static Result<IcebergOptions> From(const Table& table);
+
+  // For errors: "table 'db.t' of catalog 'lake', sink 't'".
+  std::string frame() const;
+};
+
+}  // namespace caudal

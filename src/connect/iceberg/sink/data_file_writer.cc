@@ -1,0 +1,66 @@
+#include "connect/iceberg/sink/data_file_writer.h"
+
+#include <fmt/format.h>
+
+#include "connect/iceberg/iceberg_types.h"
+#include "iceberg/bounds.h"
+#include "iceberg/catalog/table_files.h"
+
+namespace caudal {
+
+Result<std::unique_ptr<DataFileWriter>> DataFileWriter::Make(const IcebergSinkPlan* plan,
+                                                             DataFilePlace place) {
+  std::unique_ptr<DataFileWriter> made(new DataFileWriter(plan, std::move(place)));
+  ASSIGN_OR_RETURN(const std::string data, iceberg::PathOf(plan->data_folder()));
+  made->folder_ = fmt::format("{}/{}", data, made->place_.folder);
+  const std::string path = fmt::format("{}{}{}-{}-{}.inprogress", made->folder_, plan->hidden_prefix(),
+                                       plan->generation, made->place_.task, made->place_.number);
+  made->file_ = std::make_unique<DeferredFile>(plan->files, path);
+  ASSIGN_OR_RETURN(made->writer_, ParquetWriter::Make(plan->content, plan->parquet, made->file_.get()));
+  return made;
+}
+
+Result<iceberg::DataFile> DataFileWriter::Finish(Epoch epoch) {
+  ASSIGN_OR_RETURN(const ParquetFooter footer, writer_->Finish());
+  RETURN_IF_ERROR(file_->Close());
+  const std::string name = fmt::format("{}{}-{}-{}-{}.parquet", plan_->final_prefix(), epoch.generation,
+                                       epoch.number, place_.task, place_.number);
+  // Called again after an error, the file may have its name already.
+  ASSIGN_OR_RETURN(const bool waiting, plan_->files->Exists(file_->path()));
+  if (waiting) {
+    ASSIGN_OR_RETURN(const bool renamed, plan_->files->RenameIfAbsent(file_->path(), folder_ + name));
+    if (!renamed)
+      return Status::User(fmt::format("'{}{}' is there already", folder_, name)).Hint("move it away");
+  }
+  return Describe(footer, fmt::format("{}/{}{}", plan_->data_folder(), place_.folder, name));
+}
+
+iceberg::DataFile DataFileWriter::Describe(const ParquetFooter& footer, std::string location) const {
+  iceberg::DataFile file;
+  file.file_path = std::move(location);
+  file.partition = place_.partition;
+  file.record_count = footer.rows;
+  file.file_size_in_bytes = file_->size();
+  file.split_offsets = footer.group_offsets;
+  for (size_t i = 0; i < plan_->ids.size(); ++i) {
+    const int32_t id = plan_->ids[i];
+    const iceberg::Type& type = plan_->types[i];
+    const ParquetFooter::Column& column = footer.columns[i];
+    file.column_sizes[id] = column.bytes;
+    file.value_counts[id] = footer.rows;
+    file.null_value_counts[id] = column.nulls;
+    const bool floating = type.id == iceberg::TypeId::kFloat || type.id == iceberg::TypeId::kDouble;
+    if (floating) file.nan_value_counts[id] = column.nans;
+    if (!column.lowest || !column.highest) continue;
+    // Through the collector, which gives a zero the sign that keeps both zeros inside.
+    iceberg::BoundsCollector bounds;
+    bounds.Add(IcebergValue(type, *column.lowest));
+    bounds.Add(IcebergValue(type, *column.highest));
+    if (!bounds.lowest()) continue;
+    file.lower_bounds[id] = iceberg::LowerBound(type, *bounds.lowest());
+    if (const auto upper = iceberg::UpperBound(type, *bounds.highest())) file.upper_bounds[id] = *upper;
+  }
+  return file;
+}
+
+}  // namespace caudal

@@ -1,0 +1,99 @@
+#include "connect/iceberg/sink/iceberg_committer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+
+#include "connect/iceberg/sink/leftover_files.h"
+
+namespace caudal {
+namespace {
+
+constexpr const char* kBranch = "main";
+
+}  // namespace
+
+Result<IcebergLake*> IcebergCommitter::Lake() {
+  if (lake_ == nullptr) {
+    ASSIGN_OR_RETURN(lake_, IcebergLake::Open(plan_->options, plan_->files, plan_->env));
+  }
+  return lake_.get();
+}
+
+Result<Epoch> IcebergCommitter::LastCommitted() {
+  if (plan_->ephemeral) return Epoch();
+  ASSIGN_OR_RETURN(IcebergLake * lake, Lake());
+  ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
+  const iceberg::TokenFinding finding = iceberg::FindToken(table.metadata, kBranch, plan_->Token({}));
+  return finding.newest ? Epoch{finding.newest->generation, finding.newest->epoch} : Epoch();
+}
+
+CommitResult IcebergCommitter::Commit(Epoch epoch, std::span<const Committable> committables) {
+  bool lost = false;
+  Status status = CommitAppend(epoch, committables, &lost);
+  if (status.ok()) return {};
+  lake_.reset();  // the next call starts from a fresh connection
+  const CommitOutcome outcome = lost                                   ? CommitOutcome::kLost
+                                : status.domain() == Domain::kExternal ? CommitOutcome::kUnknown
+                                                                       : CommitOutcome::kRefused;
+  return {outcome, std::move(status).At(plan_->options.frame())};
+}
+
+Status IcebergCommitter::CommitAppend(Epoch epoch, std::span<const Committable> committables, bool* lost) {
+  std::vector<IcebergCommittable> parts;
+  std::vector<iceberg::PreparedAppend> appends;
+  for (const Committable& committable : committables) {
+    ASSIGN_OR_RETURN(IcebergCommittable part, IcebergCommittable::Parse(committable.payload));
+    if (part.append.manifests.empty()) continue;
+    appends.push_back(part.append);
+    parts.push_back(std::move(part));
+  }
+  if (parts.empty()) return Status();  // no rows, no snapshot
+  ASSIGN_OR_RETURN(IcebergLake * lake, Lake());
+  const iceberg::PipelineToken token = plan_->Token(epoch);
+  Status whole = CheckFiles(parts);
+  if (!whole.ok()) {
+    // Once they are committed they belong to the table, which may have rewritten them.
+    ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
+    const auto found = iceberg::FindToken(table.metadata, kBranch, token).search;
+    if (found != iceberg::TokenSearch::kAbsent) return Status();
+    *lost = whole.domain() == Domain::kData;
+    return whole;
+  }
+  iceberg::AppendOptions options;
+  options.branch = kBranch;
+  options.wait = [](int64_t millis) { std::this_thread::sleep_for(std::chrono::milliseconds(millis)); };
+  return iceberg::CommitAppend(&lake->catalog(), lake->files(), plan_->options.name,
+                               iceberg::JoinAppends(appends), token, options)
+      .status();
+}
+
+Status IcebergCommitter::CheckFiles(const std::vector<IcebergCommittable>& parts) const {
+  const auto check = [&](const std::string& location, int64_t bytes) -> Status {
+    ASSIGN_OR_RETURN(const std::string path, iceberg::PathOf(location));
+    ASSIGN_OR_RETURN(const bool there, plan_->files->Exists(path));
+    if (!there) {
+      return Status::Data(fmt::format("'{}', which was prepared for the table, is gone", location))
+          .Hint("someone removed it before it was committed");
+    }
+    ASSIGN_OR_RETURN(const FileInfo file, plan_->files->Stat(path));
+    if (file.size == bytes) return Status();
+    return Status::Data(fmt::format("'{}' has {} bytes, and {} were prepared", location, file.size, bytes))
+        .Hint("someone replaced it");
+  };
+  for (const IcebergCommittable& part : parts) {
+    for (const auto& file : part.files) RETURN_IF_ERROR(check(file.location, file.bytes));
+    for (const auto& manifest : part.append.manifests)
+      RETURN_IF_ERROR(check(manifest.manifest_path, manifest.manifest_length));
+  }
+  return Status();
+}
+
+Status IcebergCommitter::RemoveLeftovers() {
+  ASSIGN_OR_RETURN(IcebergLake * lake, Lake());
+  ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
+  return LeftoverFiles(plan_, &lake->files(), &table.metadata).Remove();
+}
+
+}  // namespace caudal

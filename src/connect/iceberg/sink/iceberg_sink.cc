@@ -1,0 +1,82 @@
+#include "connect/iceberg/sink/iceberg_sink.h"
+
+#include "connect/iceberg/iceberg_columns.h"
+#include "connect/iceberg/iceberg_lake.h"
+#include "connect/iceberg/sink/iceberg_committer.h"
+#include "connect/iceberg/sink/iceberg_sink_writer.h"
+
+namespace caudal {
+namespace {
+
+// The table, made if the catalog has none.
+Result<iceberg::LoadedTable> LoadOrCreate(IcebergLake* lake, const Table& declared,
+                                          const IcebergOptions& options) {
+  iceberg::Catalog& catalog = lake->catalog();
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, catalog.ListTables(options.name.space));
+  for (const std::string& name : names) {
+    if (name == options.name.name) return catalog.LoadTable(options.name);
+  }
+  ASSIGN_OR_RETURN(const iceberg::NewTable made, NewIcebergTable(declared, options));
+  RETURN_IF_ERROR(catalog.CreateNamespace(options.name.space));
+  Result<iceberg::LoadedTable> created = catalog.CreateTable(options.name, made);
+  if (created.ok() || created.status().domain() != Domain::kUser) return created;
+  // Somebody else was quicker.
+  Result<iceberg::LoadedTable> theirs = catalog.LoadTable(options.name);
+  return theirs.ok() ? theirs : created;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Sink>> IcebergSink::Make(const Table& table, const ConnectorContext& context) {
+  ASSIGN_OR_RETURN(IcebergOptions options, IcebergOptions::From(table));
+  ASSIGN_OR_RETURN(const Schema stored, StoredColumns(table));
+  return std::unique_ptr<Sink>(new IcebergSink(table, std::move(options), context));
+}
+
+Status IcebergSink::CheckTarget() const {
+  FileSystem* files = context_.files == nullptr ? FileSystem::Local() : context_.files;
+  Env* env = context_.env == nullptr ? Env::Real() : context_.env;
+  const auto check = [&]() -> Status {
+    ASSIGN_OR_RETURN(const bool there, IcebergLake::Exists(options_, files));
+    if (there) {
+      ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(options_, files, env));
+      ASSIGN_OR_RETURN(const std::vector<std::string> names, lake->catalog().ListTables(options_.name.space));
+      if (std::find(names.begin(), names.end(), options_.name.name) != names.end()) {
+        ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(options_.name));
+        return IcebergSinkPlan::Make(table_, options_, table.metadata, context_).status();
+      }
+    }
+    return NewIcebergTable(table_, options_).status();
+  };
+  Status status = check();
+  if (status.ok() || status.domain() == Domain::kExternal) return Status();
+  return std::move(status).At(options_.frame());
+}
+
+Result<IcebergSinkPlan> IcebergSink::Prepare() {
+  FileSystem* files = context_.files == nullptr ? FileSystem::Local() : context_.files;
+  ASSIGN_OR_RETURN(const auto lake,
+                   IcebergLake::Open(options_, files, context_.env == nullptr ? Env::Real() : context_.env));
+  ASSIGN_OR_RETURN(const iceberg::LoadedTable table, LoadOrCreate(lake.get(), table_, options_));
+  return IcebergSinkPlan::Make(table_, options_, table.metadata, context_);
+}
+
+Status IcebergSink::Open() {
+  if (plan_ != nullptr) return Status();
+  Result<IcebergSinkPlan> plan = Prepare();
+  if (!plan.ok()) return std::move(plan).status().At(options_.frame());
+  plan_ = std::make_unique<const IcebergSinkPlan>(std::move(plan).value());
+  return Status();
+}
+
+Result<std::unique_ptr<SinkWriter>> IcebergSink::MakeWriter(int task) {
+  RETURN_IF_ERROR(Open());
+  return std::unique_ptr<SinkWriter>(new IcebergSinkWriter(plan_.get(), task));
+}
+
+Result<std::unique_ptr<SinkCommitter>> IcebergSink::MakeCommitter() {
+  RETURN_IF_ERROR(Open());
+  return std::unique_ptr<SinkCommitter>(new IcebergCommitter(plan_.get()));
+}
+
+}  // namespace caudal

@@ -1,0 +1,81 @@
+#include "connect/iceberg/sink/iceberg_sink_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "connect/iceberg/iceberg_columns.h"
+#include "connect/iceberg/iceberg_types.h"
+#include "iceberg/manifest/manifest_schema.h"
+
+namespace caudal {
+namespace {
+
+constexpr int64_t kTargetBytes = int64_t{512} << 20;
+
+// FNV-1a, the same for ever.
+std::string NumberOf(const ConnectorContext& context) {
+  uint64_t hash = 0xCBF29CE484222325;
+  for (const std::string* text : {&context.identity, &context.query, &context.sink}) {
+    for (const char c : *text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+    hash *= 0x100000001B3;  // the text's end
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace
+
+Result<IcebergSinkPlan> IcebergSinkPlan::Make(const Table& declared, const IcebergOptions& options,
+                                              const iceberg::TableMetadata& table,
+                                              const ConnectorContext& context) {
+  IcebergSinkPlan plan;
+  plan.env = context.env == nullptr ? Env::Real() : context.env;
+  plan.files = context.files == nullptr ? FileSystem::Local() : context.files;
+  plan.options = options;
+  plan.table = table;
+  ASSIGN_OR_RETURN(plan.ids, MatchColumns(declared, options, table));
+  ASSIGN_OR_RETURN(const Schema stored, StoredColumns(declared));
+  const iceberg::Schema& schema = *table.FindSchema(table.current_schema_id);
+  for (size_t i = 0; i < plan.ids.size(); ++i) {
+    plan.content.fields.push_back({stored.fields[i].name, FileTypeOf(stored.fields[i].type)});
+    plan.types.push_back(schema.FindField(plan.ids[i])->type);
+  }
+  plan.spec = *table.FindSpec(table.default_spec_id);
+  ASSIGN_OR_RETURN(plan.partition_types, iceberg::PartitionTypes(schema, plan.spec));
+  for (const iceberg::PartitionField& field : plan.spec.fields) {
+    IcebergPartitionField made{iceberg::Transform::Parse(field.transform), {}, -1};
+    const auto source = std::find(plan.ids.begin(), plan.ids.end(), field.source_ids[0]);
+    if (source != plan.ids.end() && made.transform.kind != iceberg::Transform::Kind::kVoid) {
+      made.column = static_cast<int>(source - plan.ids.begin());
+      made.source = plan.types[static_cast<size_t>(made.column)];
+    }
+    plan.partition.push_back(std::move(made));
+  }
+  std::map<std::string, std::string> properties = options.properties;
+  properties.insert(table.properties.begin(), table.properties.end());
+  const auto codec = properties.find(kCodecProperty);
+  if (codec != properties.end()) {
+    ASSIGN_OR_RETURN(plan.parquet.compression, ParquetCodec(codec->second));
+  }
+  plan.parquet.field_ids = plan.ids;
+  const auto target = properties.find("write.target-file-size-bytes");
+  plan.target_bytes = target == properties.end() ? kTargetBytes : std::atoll(target->second.c_str());
+  if (plan.target_bytes < 1) {
+    return Status::User(
+        fmt::format("'write.target-file-size-bytes': '{}' is no number of bytes", target->second));
+  }
+  plan.pipeline = fmt::format("{}@{}/{}", context.query, context.identity, context.sink);
+  plan.sink = NumberOf(context);
+  plan.generation = context.generation;
+  plan.ephemeral = context.ephemeral;
+  return plan;
+}
+
+std::string IcebergSinkPlan::data_folder() const {
+  const auto set = table.properties.find("write.data.path");
+  std::string folder = set == table.properties.end() ? table.location + "/data" : set->second;
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  return folder;
+}
+
+}  // namespace caudal
