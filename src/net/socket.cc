@@ -50,7 +50,7 @@ Result<std::unique_ptr<Socket>> Socket::Connect(const SocketAddress& address, De
     sockaddr_un unix_address{};
     unix_address.sun_family = AF_UNIX;
     if (address.path.size() >= sizeof unix_address.sun_path) {
-      return Broken(peer, "a path this long cannot name a socket");
+      return Status::User(fmt::format("{}: a path this long cannot name a socket", peer));
     }
     address.path.copy(unix_address.sun_path, address.path.size());
     addrinfo target{};

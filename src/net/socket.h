@@ -1,7 +1,7 @@
 // Socket: one connection to a server, by TCP or a Unix socket, in the clear.
 //
-// A ByteStream; only the look-up of a host's name has the system's own time limit. All errors are External
-// and may pass (Retry::kBackoff).
+// A ByteStream; only the look-up of a host's name has the system's own time limit. Errors are External
+// and may pass (Retry::kBackoff), but for a path that can be none.
 #pragma once
 
 #include <memory>

@@ -14,7 +14,7 @@ namespace {
 
 using Context = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
 
-constexpr size_t kReceiveBytes = 16 << 10;  // a record of TLS holds no more
+constexpr size_t kRecordBytes = 16 << 10;  // a record of TLS holds no more
 
 bool IsAddress(const std::string& name) {
   unsigned char bytes[16];
@@ -168,7 +168,7 @@ Status TlsStream::Send(std::string_view bytes, Deadline deadline) {
 }
 
 Status TlsStream::Receive(std::string* bytes, Deadline deadline) {
-  char buffer[kReceiveBytes];
+  char buffer[kRecordBytes];
   for (;;) {
     ERR_clear_error();
     const int got = SSL_read(ssl_, buffer, sizeof buffer);

@@ -23,6 +23,7 @@ Status RedisCommitter::Connect() {
   ASSIGN_OR_RETURN(const RedisAnswer loaded,
                    connection->Call(RedisCommand().Add("SCRIPT").Add("LOAD").Add(kRedisCommitScript)));
   script_ = loaded.text;
+  target_.met = true;
   connection_ = std::move(connection);
   return Status();
 }
@@ -81,7 +82,8 @@ Status RedisCommitter::Apply(Epoch epoch, std::span<const Committable> committab
     // Segments of an epoch that the server has may be gone already.
     ASSIGN_OR_RETURN(ledger, ReadLedger());
     if (ledger.epoch < attempt.least) return RedisPipeline::LostEpochs(ledger_, ledger.epoch, attempt.least);
-    if (ledger.epoch > epoch || (ledger.epoch == epoch && ledger.complete)) return Status();
+    if (ledger.epoch > epoch) return Status();
+    if (ledger.epoch == epoch && ledger.complete) return ConfirmAgain();
   }
   RedisPipeline pipeline(connection_.get(), &script_, std::move(attempt));
   for (const Committable& committable : committables) {
@@ -91,7 +93,31 @@ Status RedisCommitter::Apply(Epoch epoch, std::span<const Committable> committab
     if (*lost && !context_.ephemeral) return Gone(std::move(status), ledger, epoch);
     RETURN_IF_ERROR(status);
   }
-  return pipeline.Finish();
+  RETURN_IF_ERROR(pipeline.Finish());
+  return WaitForReplicas();
+}
+
+// WAIT is about the writes of its own connection, so there must be one.
+Status RedisCommitter::ConfirmAgain() {
+  if (target_.wait_replicas == 0) return Status();
+  RedisCommand touch;
+  touch.Add("HSET").Add(std::string_view(ledger_)).Add("confirmed");
+  touch.Add(std::string_view(fmt::format("{:016x}", context_.env->Random())));
+  RETURN_IF_ERROR(connection_->Call(touch).status());
+  return WaitForReplicas();
+}
+
+Status RedisCommitter::WaitForReplicas() {
+  if (target_.wait_replicas == 0) return Status();
+  RedisCommand wait;
+  wait.Add("WAIT").Add(int64_t{target_.wait_replicas}).Add(std::max<int64_t>(target_.answer_millis / 2, 1));
+  ASSIGN_OR_RETURN(const RedisAnswer answer, connection_->Call(wait));
+  if (answer.integer >= target_.wait_replicas) return Status();
+  return Status::External(
+             fmt::format("{} of the {} replicas that 'caudal.wait-replicas' asks for have the epoch",
+                         answer.integer, target_.wait_replicas),
+             Retry::kBackoff)
+      .Hint("start the replicas, or let them catch up; it is tried again");
 }
 
 Status RedisCommitter::Gone(Status why, const Ledger& ledger, Epoch epoch) const {

@@ -40,6 +40,9 @@ class RedisCommitter : public SinkCommitter {
   Result<Ledger> ReadLedger();
   Status Apply(Epoch epoch, std::span<const Committable> committables, bool* lost);
   Status ApplySegment(const SegmentReference& reference, RedisPipeline* pipeline, bool* lost);
+  // 'caudal.wait-replicas'; of an epoch whose rows have been written before, too.
+  Status WaitForReplicas();
+  Status ConfirmAgain();
   // Of rows that are neither in the server nor in the checkpoint any more.
   Status Gone(Status why, const Ledger& ledger, Epoch epoch) const;
   CommitResult Answer(Status status, bool lost) const;

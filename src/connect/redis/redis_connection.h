@@ -29,9 +29,13 @@ struct RedisAnswer {
 
 class RedisConnection {
  public:
-  // Connects, logs in, chooses the database, and looks what the server is. User error: it is one that is not
-  // built yet (a sentinel, a cluster's node) or does not let us in. `target` outlives the connection.
+  // Connects, logs in, chooses the database, and looks what the server is: the one server, the master that
+  // the sentinels name now, or any node of the cluster (RedisNodes finds the one that has a key). User error:
+  // it is not what the target says, or does not let us in. `target` outlives the connection.
   static Result<std::unique_ptr<RedisConnection>> Open(const RedisTarget* target);
+  // The same with the server there, which must be "standalone", "sentinel" or "cluster"; empty: any.
+  static Result<std::unique_ptr<RedisConnection>> OpenAt(const RedisTarget* target,
+                                                         const SocketAddress& address, std::string_view kind);
   ~RedisConnection();
   RedisConnection(const RedisConnection&) = delete;
   RedisConnection& operator=(const RedisConnection&) = delete;
@@ -43,13 +47,14 @@ class RedisConnection {
   Result<RedisAnswer> Call(const RedisCommand& command);
 
  private:
-  RedisConnection(const RedisTarget* target, std::unique_ptr<Socket> socket);
+  RedisConnection(const RedisTarget* target, std::unique_ptr<ByteStream> stream);
   Status LogIn();
-  Status CheckServer();
+  Status CheckServer(std::string_view kind);
+  Result<std::string> Info(std::string_view section, std::string_view name);
   static RedisAnswer Copy(const redisReply& reply);
 
   const RedisTarget* target_;
-  std::unique_ptr<Socket> socket_;
+  std::unique_ptr<ByteStream> stream_;
   redisReader* reader_;
   std::string received_;
 };

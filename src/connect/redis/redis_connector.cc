@@ -1,5 +1,7 @@
 #include "connect/redis/redis_connector.h"
 
+#include <fmt/format.h>
+
 #include "connect/redis/redis_sink.h"
 #include "connect/redis/redis_target.h"
 
@@ -8,7 +10,8 @@ namespace {
 
 using OptionType = OptionSpec::Type;
 
-constexpr std::string_view kOneServer = "leave it out; one server, neither sentinels nor a cluster";
+constexpr std::string_view kOtherMode = "write 'redis-mode', with 'sentinel-nodes' or 'cluster-nodes'";
+constexpr std::string_view kOtherTls = "write 'ssl' = 'true', and 'ssl.ca.location'";
 
 // Flink has no connector for Redis of its own; those about servers are named as in its CDC connectors.
 constexpr OptionSpec kOptions[] = {
@@ -26,17 +29,32 @@ constexpr OptionSpec kOptions[] = {
     {"caudal.value-format", OptionType::kString, "hash", "hash, string or json"},
     {"caudal.ttl", OptionType::kDuration, "",
      "how long a key lives after it was last written; for ever by default"},
-    {"redis-mode", OptionType::kNotBuilt, "single", kOneServer},
-    {"cluster-mode", OptionType::kNotBuilt, "false", kOneServer},
-    {"cluster.*", OptionType::kNotBuilt, "", kOneServer},
-    {"cluster-nodes", OptionType::kNotBuilt, "", kOneServer},
-    {"sentinel.*", OptionType::kNotBuilt, "", kOneServer},
-    {"sentinel-nodes", OptionType::kNotBuilt, "", kOneServer},
-    {"master.name", OptionType::kNotBuilt, "", kOneServer},
-    {"ssl", OptionType::kNotBuilt, "false", "leave it out; connections are in the clear"},
-    {"ssl.*", OptionType::kNotBuilt, "", "leave it out; connections are in the clear"},
-    {"tls", OptionType::kNotBuilt, "false", "leave it out; connections are in the clear"},
-    {"tls.*", OptionType::kNotBuilt, "", "leave it out; connections are in the clear"},
+    {"redis-mode", OptionType::kString, "single",
+     "single, sentinel or cluster; what the other options say by default"},
+    {"cluster-nodes", OptionType::kString, "", "some nodes of a cluster: one:6379,two:6379"},
+    {"cluster-mode", OptionType::kNotBuilt, "false", kOtherMode},
+    {"cluster.*", OptionType::kNotBuilt, "", kOtherMode},
+    {"sentinel.*", OptionType::kNotBuilt, "", kOtherMode},
+    {"sentinel-nodes", OptionType::kString, "", "the sentinels: one:26379,two:26379,three:26379"},
+    {"master.name", OptionType::kString, "", "the master's name in the sentinels' configuration"},
+    {"sentinel.username", OptionType::kString, "", "the user of the sentinels' own access list"},
+    {"sentinel.password", OptionType::kString, "", "the sentinels' own password, as ${env:NAME}"},
+    {"ssl.*", OptionType::kNotBuilt, "", kOtherTls},
+    {"ssl", OptionType::kBoolean, "false", "connect under TLS"},
+    {"ssl.ca.location", OptionType::kString, "",
+     "PEM file of the authorities that may sign the server's certificate; the system's by default"},
+    {"ssl.certificate.location", OptionType::kString, "",
+     "PEM file with a certificate of ours, for servers that ask for one"},
+    {"ssl.key.location", OptionType::kString, "", "PEM file with its key"},
+    {"ssl.key.password", OptionType::kString, "", "the key's password, as ${env:NAME}"},
+    {"ssl.endpoint.identification.algorithm", OptionType::kString, "https",
+     "https, or none: whether the server's certificate must be made out for it"},
+    {"caudal.ssl.server-name", OptionType::kString, "",
+     "the name that certificates must show; by default the one connected to"},
+    {"tls", OptionType::kNotBuilt, "false", kOtherTls},
+    {"tls.*", OptionType::kNotBuilt, "", kOtherTls},
+    {"caudal.wait-replicas", OptionType::kInteger, "0",
+     "so many replicas must have an epoch before it counts as committed"},
     {"lookup.*", OptionType::kNotBuilt, "", "leave it out; lookup joins are not built yet"},
     {"sink.parallelism", OptionType::kNotBuilt, "",
      "leave it out; the tasks of a query are 'parallelism.default'"},
@@ -54,6 +72,10 @@ Result<ChangelogKinds> RedisConnector::sink_changelog(const Table& table) const 
 Result<std::unique_ptr<Sink>> RedisConnector::MakeSink(const Table& table,
                                                        const ConnectorContext& context) const {
   ASSIGN_OR_RETURN(RedisTarget target, RedisTarget::Of(table));
+  if (target.mode == RedisMode::kCluster) {
+    return Status::User(fmt::format("table '{}': writing to a cluster is not built yet", table.name))
+        .Hint("name a server of its own, or sentinels");
+  }
   return std::unique_ptr<Sink>(std::make_unique<RedisSink>(std::move(target), context));
 }
 

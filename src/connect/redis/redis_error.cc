@@ -19,7 +19,7 @@ constexpr std::string_view kAccessHint =
 constexpr std::string_view kRights =
     "the user needs the commands auth, select, info, script, evalsha, hmget, hset, hdel, set, del, pexpire "
     "and "
-    "persist, on the keys of the table and on caudal:ledger:*";
+    "persist, on the keys of the table and on caudal:ledger:*; with 'caudal.wait-replicas' wait";
 
 // The first that the answer begins with counts.
 constexpr Known kKnown[] = {
@@ -32,6 +32,8 @@ constexpr Known kKnown[] = {
      "the server cannot write its own files: look at its disk and log; it is tried again"},
     {"MASTERDOWN", Meaning::kPasses, "the server is a replica without its primary; it is tried again"},
     {"NOREPLICAS", Meaning::kPasses, "the server waits for its replicas ('min-replicas-to-write')"},
+    {"TRYAGAIN", Meaning::kPasses, "keys are on their way from one node to another; it is tried again"},
+    {"UNKILLABLE", Meaning::kPasses, "a script of somebody else holds the server; it is tried again"},
     {"NOSCRIPT", Meaning::kPasses, "somebody has flushed the server's scripts; it is tried again"},
     {"ERR max number of clients", Meaning::kPasses, "raise 'maxclients' there; it is tried again"},
     {"NOAUTH", Meaning::kUser, kAccessHint},
@@ -54,20 +56,23 @@ constexpr Known kKnown[] = {
      "another program or table has made the key: remove it, or set 'caudal.key' to keys of the table's own"},
 };
 
+// Where the word is that says what went wrong. A script's error may have been put behind others: "ERR Error
+// running script (…): @user_script:3: WRONGTYPE …" before Redis 7, "@user_script: 47: -OOM …" in Redis 6.
+std::string_view CodeIn(std::string_view answer) {
+  const size_t script = answer.find("@user_script");
+  if (script == std::string_view::npos) return answer;
+  for (const Known& known : kKnown) {
+    const size_t at = answer.find(known.word, script);
+    if (at != std::string_view::npos && !known.word.starts_with("ERR")) return answer.substr(at);
+  }
+  return answer;
+}
+
 }  // namespace
 
 Status RedisError(std::string_view answer) {
-  // A script's error may have been put behind another word.
-  constexpr std::string_view kInScript = "ERR Error running script";
-  std::string_view code = answer;
-  if (code.starts_with(kInScript)) {
-    for (const Known& known : kKnown) {
-      const size_t at = code.find(known.word);
-      if (at == std::string_view::npos || known.word.starts_with("ERR")) continue;
-      code.remove_prefix(at);
-      break;
-    }
-  }
+  const std::string_view code = CodeIn(answer);
+  while (answer.ends_with('\n') || answer.ends_with('\r')) answer.remove_suffix(1);
   const std::string text = "the server answers '" + std::string(answer) + "'";
   for (const Known& known : kKnown) {
     if (!code.starts_with(known.word)) continue;
@@ -76,7 +81,9 @@ Status RedisError(std::string_view answer) {
                                                       : Status::User(text);
     return std::move(status).Hint(std::string(known.hint));
   }
-  return Status::User(text);
+  // Redis says ERR of what was asked wrongly; other words of states, and newer servers know newer ones.
+  if (answer.starts_with("ERR")) return Status::User(text);
+  return Status::External(text, Retry::kBackoff).Hint("caudal does not know this answer; it is tried again");
 }
 
 }  // namespace caudal

@@ -9,8 +9,8 @@
 
 namespace caudal {
 
-// External with Retry::kBackoff: the server is loading, full, a replica, … and it is tried again. User: it
-// does not let us in, or is one that is not built yet. Data: a key holds something else.
+// External with Retry::kBackoff: the server is loading, full, a replica, … or says what we do not know, and
+// it is tried again. User: it does not let us in, or was asked wrongly. Data: a key holds something else.
 Status RedisError(std::string_view answer);
 
 }  // namespace caudal

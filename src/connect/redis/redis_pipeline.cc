@@ -90,8 +90,10 @@ Status RedisPipeline::LostEpochs(const std::string& ledger, Epoch at, Epoch was)
       .Hint(fmt::format(
           "rows of the epochs between are missing there: set 'appendonly yes' and 'appendfsync always' on "
           "the "
-          "server, and build the table anew under another --state folder; or, to go on without them, run "
-          "there: HSET '{}' generation {} number {} complete 1",
+          "server, or 'caudal.wait-replicas' where a replica may take its place, and build the table anew "
+          "under "
+          "another --state folder; or, to go on without them, run there: HSET '{}' generation {} number {} "
+          "complete 1",
           ledger, was.generation, was.number));
 }
 

@@ -1,106 +1,21 @@
 // The sink against a real redis-server, which the tests start; skipped where none is installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
-#include <filesystem>
 #include <fstream>
+#include <sstream>
+#include <thread>
 
-#include "api/testing/sink_contract.h"
-#include "connect/redis/redis_connector.h"
 #include "connect/redis/redis_script.h"
-#include "connect/redis/testing/redis_server.h"
-#include "data/column_builder.h"
+#include "connect/redis/testing/redis_sink_fixture.h"
 
 namespace caudal {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-class NoRejects : public SinkRejects {
- public:
-  void Reject(const Chunk&, RowSet, std::string message) override { ADD_FAILURE() << message; }
-};
-
-struct TestRow {
-  RowKind kind;
-  std::string account;
-  std::optional<int64_t> n;
-};
-
-constexpr RowKind kAdd = RowKind::kInsert, kRemove = RowKind::kDelete, kChange = RowKind::kUpdateAfter;
-
-class RedisSinkTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!RedisServer::Installed()) GTEST_SKIP() << "redis-server is not installed: run 'tools/setup test'";
-    folder_ = std::filesystem::temp_directory_path() /
-              ("caudal-redis-" + std::to_string(getpid()) +
-               ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    context_.env = Env::Real();
-    context_.files = FileSystem::Local();
-    context_.query = "bank/features";
-    context_.identity = "0123";
-    context_.sink = "features/sink/1";
-    context_.segment_dir = folder_ / "segments";
-    server_ = std::make_unique<RedisServer>(folder_, ServerOptions());
-  }
-  void TearDown() override {
-    server_.reset();
-    if (!folder_.empty()) std::filesystem::remove_all(folder_);
-  }
-  virtual std::vector<std::string> ServerOptions() { return {}; }
-
-  Table FeaturesTable(int database = 0) {
-    Table table;
-    table.name = "features";
-    table.columns = {{"account", Type::String().WithNullable(false)}, {"n", Type(TypeId::kBigInt)}};
-    table.primary_key = {0};
-    table.options = {{"connector", "redis"},
-                     {"url", "unix://" + server_->socket() + "?db=" + std::to_string(database)},
-                     {"caudal.key", "acct:{account}"}};
-    return table;
-  }
-
-  static Chunk Rows(const std::vector<TestRow>& rows) {
-    ColumnBuilder accounts(Type::String().WithNullable(false)), numbers{Type(TypeId::kBigInt)};
-    std::vector<RowKind> kinds;
-    for (const TestRow& row : rows) {
-      accounts.AppendString(row.account);
-      row.n ? numbers.Append(*row.n) : numbers.AppendNull();
-      kinds.push_back(row.kind);
-    }
-    return Chunk({accounts.Finish(), numbers.Finish()}, static_cast<int32_t>(rows.size()), nullptr,
-                 std::make_shared<const std::vector<RowKind>>(kinds));
-  }
-
-  std::unique_ptr<Sink> MakeSink(const Table& table) {
-    auto sink = connector_.MakeSink(table, context_);
-    EXPECT_TRUE(sink.ok()) << sink.status().ToString();
-    return std::move(sink).value();
-  }
-  static Committable Prepare(Sink& sink, Epoch epoch, const Chunk& rows) {
-    auto writer = sink.MakeWriter(0);
-    NoRejects rejects;
-    EXPECT_TRUE((*writer)->Write(rows, rejects).ok());
-    auto committable = (*(*writer)->Seal(epoch))->Prepare();
-    EXPECT_TRUE(committable.ok()) << committable.status().ToString();
-    return *committable;
-  }
-  static CommitResult Commit(Sink& sink, Epoch epoch, const Committable& committable) {
-    return (*sink.MakeCommitter())->Commit(epoch, std::span(&committable, 1));  // each time as a new process
-  }
-  static void Write(Sink& sink, Epoch epoch, const std::vector<TestRow>& rows) {
-    sink_contract::ExpectCommitted(Commit(sink, epoch, Prepare(sink, epoch, Rows(rows))));
-  }
-
-  std::filesystem::path folder_;
-  std::unique_ptr<RedisServer> server_;
-  std::vector<std::unique_ptr<RedisServer>> servers_of_contract_;
-  RedisConnector connector_;
-  ConnectorContext context_;
-};
 
 TEST_F(RedisSinkTest, FoldsAnEpochByKeyAndCountsItsRows) {
   const auto sink = MakeSink(FeaturesTable());
@@ -117,32 +32,13 @@ TEST_F(RedisSinkTest, FoldsAnEpochByKeyAndCountsItsRows) {
 }
 
 TEST_F(RedisSinkTest, KeepsTheContractOfSinks) {
-  // 500 rows are three batches.
-  const auto rows = [](int64_t number) {
-    std::vector<TestRow> all;
-    for (int i = 0; i < 500; ++i) all.push_back({kAdd, "k" + std::to_string(i), number});
-    all.push_back({kAdd, "a" + std::to_string(number), number});
-    all.push_back({kRemove, "a" + std::to_string(number - 2), number - 2});
-    return Rows(all);
-  };
   int targets = 0;
   const int cut_short = CheckSinkContract([&] {
-    const int mine = targets++;
-    const auto folder = folder_ / std::to_string(mine);
-    auto server = std::make_unique<RedisServer>(folder, std::vector<std::string>());
+    const auto folder = folder_ / std::to_string(targets++);
+    servers_.push_back(std::make_unique<RedisServer>(folder, std::vector<std::string>()));
     Table table = FeaturesTable();
-    table.options["url"] = "unix://" + server->socket();
-    servers_of_contract_.push_back(std::move(server));
-    SinkUnderTest test;
-    test.rows = rows;
-    test.open = [this, table, folder](int64_t generation) {
-      ConnectorContext context = context_;
-      context.segment_dir = folder / "segments";
-      context.generation = generation;
-      return connector_.MakeSink(table, context);
-    };
-    test.contents = [this, mine] { return servers_of_contract_[static_cast<size_t>(mine)]->Contents(); };
-    return test;
+    table.options["url"] = "unix://" + servers_.back()->socket();
+    return ContractOf(table, folder, [server = servers_.back().get()] { return server->Contents(); });
   });
   // A process dies, or hears nothing: once when it connects, at three sends and receives, before the last
   // batch.
@@ -331,7 +227,7 @@ TEST_F(RedisSinkTest, AnOutageIsNoAnswerAndLosesNothing) {
   expect_unknown("OOM");
   server_->Ask({"CONFIG", "SET", "maxmemory", "0"});
   server_->Ask({"REPLICAOF", "127.0.0.1", "1"});
-  expect_unknown("READONLY");
+  expect_unknown("the server is a replica");
   server_->Ask({"REPLICAOF", "NO", "ONE"});
   server_->Kill();
   expect_unknown("redis.sock");
@@ -380,6 +276,52 @@ TEST_F(RedisSinkTest, AServerThatHasLostTheLastEpochIsFoundOut) {
   EXPECT_EQ(lost.outcome, CommitOutcome::kLost);
   EXPECT_THAT(lost.status.hint(), HasSubstr("the server's ledger is at epoch 0-0"));
   EXPECT_THAT(lost.status.hint(), HasSubstr("generation 1 number 1 complete 1"));
+}
+
+// For a moment the name leads to a replica that is behind: that is an outage, and nothing is lost.
+TEST_F(RedisSinkTest, AReplicaThatIsBehindIsNoLoss) {
+  const auto sink = MakeSink(FeaturesTable());
+  Write(*sink, {1, 1}, {{kAdd, "a", 1}});
+  const Committable second = Prepare(*sink, {1, 2}, Rows({{kAdd, "b", 1}}));
+  server_->Ask({"FLUSHALL"});
+  server_->Ask({"REPLICAOF", "127.0.0.1", "1"});
+  for (const CommitResult& result :
+       {Commit(*sink, {1, 2}, second), Commit(*MakeSink(FeaturesTable()), {1, 2}, second)}) {
+    EXPECT_EQ(result.outcome, CommitOutcome::kUnknown);
+    EXPECT_EQ(result.status.retry(), Retry::kBackoff);
+    EXPECT_THAT(result.status.ToString(), HasSubstr("the server is a replica"));
+  }
+  EXPECT_TRUE(sink->CheckTarget().ok());
+  server_->Ask({"REPLICAOF", "NO", "ONE"});
+  EXPECT_THAT(Commit(*sink, {1, 2}, second).status.ToString(), HasSubstr("lost what it had acknowledged"));
+}
+
+// A proxy that answers for a server that is away.
+TEST_F(RedisSinkTest, OtherWordsThanAServersAreAnOutageLater) {
+  RedisTarget target = *RedisTarget::Of(FeaturesTable());
+  server_->Kill();
+  std::filesystem::remove(server_->socket());
+  const int listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  server_->socket().copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(bind(listening, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listening, 1), 0);
+  for (const bool met : {false, true}) {
+    target.met = met;
+    std::thread proxy([&] {
+      const int peer = accept(listening, nullptr, nullptr);
+      send(peer, "HTTP/1.1 502 Bad Gateway\r\n", 26, MSG_NOSIGNAL);
+      char byte;
+      recv(peer, &byte, 1, 0);
+      close(peer);
+    });
+    const Status status = RedisConnection::Open(&target).status();
+    proxy.join();
+    EXPECT_THAT(status.ToString(), HasSubstr("no Redis server"));
+    EXPECT_EQ(status.domain(), met ? Domain::kExternal : Domain::kUser);
+  }
+  close(listening);
 }
 
 TEST_F(RedisSinkTest, AnotherServerThanTheRowsWereForIsRefused) {
@@ -445,15 +387,56 @@ TEST_F(RedisPasswordTest, RightsThatAreMissingAreSaid) {
   EXPECT_THAT(closed.hint(), HasSubstr("'password'"));
 }
 
-class RedisClusterTest : public RedisSinkTest {
+// A user who may do what docs/connectors/redis.md lists, and nothing else.
+class RedisRightsTest : public RedisSinkTest {
+ protected:
+  std::vector<std::string> ServerOptions() override {
+    std::ifstream page(std::filesystem::path(__FILE__).parent_path() / "../../../docs/connectors/redis.md");
+    std::stringstream text;
+    text << page.rdbuf();
+    std::string list = text.str();
+    const size_t at = list.find("The user of an access list needs the commands");
+    list = list.substr(at, list.find("on the table's keys", at) - at);
+    std::vector<std::string> words = {"--user",           "default", "on", "nopass",   "~*",        "+@all",
+                                      "--user",           "bank",    "on", ">sesame1", "resetkeys", "~acct:*",
+                                      "~caudal:ledger:*", "-@all"};
+    for (size_t open = 0; (open = list.find('`', open)) != std::string::npos;) {
+      const size_t close = list.find('`', open + 1);
+      words.push_back("+" + list.substr(open + 1, close - open - 1));
+      open = close + 1;
+    }
+    EXPECT_GT(words.size(), 14u + 10u) << "the page lists the commands";
+    return words;
+  }
+};
+
+TEST_F(RedisRightsTest, WhatThePageListsIsEnough) {
+  int number = 0;
+  for (const char* format : {"hash", "string", "json"}) {
+    for (const char* ttl : {"", "1 h"}) {
+      Table table = FeaturesTable(++number);
+      table.options["url"] = "unix://bank:sesame1@" + server_->socket() + "?db=" + std::to_string(number);
+      table.options["caudal.value-format"] = format;
+      if (*ttl != 0) table.options["caudal.ttl"] = ttl;
+      const auto sink = MakeSink(table);
+      EXPECT_TRUE(sink->CheckTarget().ok()) << sink->CheckTarget().ToString();
+      Write(*sink, {1, 1}, {{kAdd, "a", 1}, {kAdd, "b", 1}});
+      Write(*sink, {1, 2}, {{kChange, "a", std::nullopt}, {kRemove, "b", 1}});
+    }
+  }
+  EXPECT_EQ(server_->Ask({"ACL", "LOG"}), "");  // nothing was denied, not even quietly
+}
+
+class RedisClusterNodeTest : public RedisSinkTest {
  protected:
   std::vector<std::string> ServerOptions() override { return {"--cluster-enabled", "yes", "--port", "0"}; }
 };
 
-TEST_F(RedisClusterTest, ANodeOfAClusterIsRefusedByName) {
+TEST_F(RedisClusterNodeTest, ANodeOfAClusterIsNoServerOfItsOwn) {
   const Status refused = MakeSink(FeaturesTable())->CheckTarget();
   EXPECT_EQ(refused.domain(), Domain::kUser);
-  EXPECT_THAT(refused.ToString(), HasSubstr("runs as 'cluster', which is not built yet"));
+  EXPECT_THAT(refused.ToString(), HasSubstr("runs as 'cluster', and the table wants 'standalone'"));
+  EXPECT_THAT(refused.hint(), HasSubstr("'cluster-nodes'"));
 }
 
 }  // namespace

@@ -1,14 +1,9 @@
-// RedisServer: a real redis-server for tests, on a Unix socket in a folder of its own.
+// RedisServer: a RedisProcess that a test asks what it holds.
 //
-// Owned by a test; one thread. It dies with the test, however that ends. Header only.
+// Owned by a test; one thread. Header only.
 #pragma once
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,72 +11,23 @@
 #include <vector>
 
 #include "connect/redis/redis_connection.h"
+#include "connect/redis/testing/redis_process.h"
 
 namespace caudal {
 
-class RedisServer {
+class RedisServer : public RedisProcess {
  public:
-  // Whether this machine has one; `make setup` installs it for tests.
-  static bool Installed() {
-    return std::filesystem::exists("/usr/bin/redis-server") ||
-           std::filesystem::exists("/usr/local/bin/redis-server");
-  }
-
-  // `folder` is made, and kept: a server that starts there again has what the former wrote durably.
-  RedisServer(std::filesystem::path folder, std::vector<std::string> options)
-      : folder_(std::move(folder)), options_(std::move(options)) {
-    std::filesystem::create_directories(folder_);
+  RedisServer(std::filesystem::path folder, std::vector<std::string> options,
+              const std::string& sentinel = "")
+      : RedisProcess(std::move(folder), std::move(options), sentinel) {
     target_.address.path = socket();
     target_.connect_millis = target_.answer_millis = 30'000;
-    Start();
   }
-  ~RedisServer() { Kill(); }
-
-  std::string socket() const { return folder_ / "redis.sock"; }
-
-  // Returns when it takes connections.
-  void Start() {
-    int out[2];
-    ASSERT_EQ(pipe2(out, O_CLOEXEC), 0);
-    const pid_t parent = getpid();
-    process_ = fork();
-    if (process_ == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (getppid() != parent) _exit(1);
-      dup2(out[1], STDOUT_FILENO);
-      std::vector<std::string> words = {"redis-server", "--port", "0", "--unixsocket", socket(), "--dir",
-                                        folder_,        "--save", ""};
-      words.insert(words.end(), options_.begin(), options_.end());
-      std::vector<char*> arguments;
-      for (std::string& word : words) arguments.push_back(word.data());
-      arguments.push_back(nullptr);
-      execvp(arguments[0], arguments.data());
-      _exit(1);
-    }
-    close(out[1]);
-    std::string log;
-    char bytes[4096];
-    while (log.find("eady to accept connections") == std::string::npos) {
-      const ssize_t size = read(out[0], bytes, sizeof bytes);
-      ASSERT_GT(size, 0) << "redis-server ended: " << log;
-      log.append(bytes, static_cast<size_t>(size));
-    }
-    out_ = out[0];  // stays open: who writes into a closed pipe dies
-  }
-  void Kill() {
-    if (process_ <= 0) return;
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
-    close(out_);
-    process_ = 0;
-  }
-  void Pause() { kill(process_, SIGSTOP); }
-  void Continue() { kill(process_, SIGCONT); }
 
   // What it answers, as redis-cli shows it: one line a value, errors with their word.
   std::string Ask(const std::vector<std::string>& words) { return Ask(target_, words); }
   static std::string Ask(const RedisTarget& target, const std::vector<std::string>& words) {
-    auto connection = RedisConnection::Open(&target);
+    auto connection = RedisConnection::OpenAt(&target, target.address, "");
     EXPECT_TRUE(connection.ok()) << connection.status().ToString();
     if (!connection.ok()) return "";
     RedisCommand command;
@@ -94,7 +40,7 @@ class RedisServer {
 
   // Every key but ledgers, in order: "key=value" or "key={field=value …}", each with a blank behind it.
   std::string Contents() {
-    auto connection = RedisConnection::Open(&target_);
+    auto connection = RedisConnection::OpenAt(&target_, target_.address, "");
     EXPECT_TRUE(connection.ok()) << connection.status().ToString();
     if (!connection.ok()) return "";
     auto keys = (*connection)->Call(RedisCommand().Add("KEYS").Add("*"));
@@ -131,11 +77,7 @@ class RedisServer {
     return text;
   }
 
-  std::filesystem::path folder_;
-  std::vector<std::string> options_;
   RedisTarget target_;
-  pid_t process_ = 0;
-  int out_ = -1;
 };
 
 }  // namespace caudal
