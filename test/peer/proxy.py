@@ -5,10 +5,11 @@ import time
 
 
 class Proxy:
-    """Listens on 127.0.0.1:`port` and hands on to `target`, (host, port). `delay`: seconds before each piece of bytes."""
+    """Listens on 127.0.0.1:`port` and hands on to `target`, (host, port). `delay`: seconds before each piece of bytes; `silent`: what the
+    target answers is lost."""
 
     def __init__(self, target):
-        self.target, self.delay, self.lock, self.open = target, 0, threading.Lock(), set()
+        self.target, self.delay, self.silent, self.lock, self.open = target, 0, False, threading.Lock(), set()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -25,14 +26,15 @@ class Proxy:
             with self.lock:
                 self.open |= {inside, outside}
             for source, sink in ((inside, outside), (outside, inside)):
-                threading.Thread(target=self.pump, args=(source, sink), daemon=True).start()
+                threading.Thread(target=self.pump, args=(source, sink, source is outside), daemon=True).start()
 
-    def pump(self, source, sink):
+    def pump(self, source, sink, answers):
         try:
             while piece := source.recv(65536):
                 if self.delay:
                     time.sleep(self.delay)
-                sink.sendall(piece)
+                if not (answers and self.silent):
+                    sink.sendall(piece)
         except OSError:
             pass  # cut, or the other side has gone
         for each in (source, sink):

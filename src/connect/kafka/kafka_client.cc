@@ -84,9 +84,7 @@ KafkaClient::~KafkaClient() {
 
 Status KafkaClient::Failure(std::string_view what, int error) const {
   const auto code = static_cast<rd_kafka_resp_err_t>(error);
-  const std::string complaint = last_complaint();
-  Status status = Status::External(fmt::format("{}: {}", what, rd_kafka_err2str(code)), Retry::kBackoff);
-  return complaint.empty() ? status : std::move(status).At("the client said last: " + complaint);
+  return events_.NoAnswer(fmt::format("{}: {}", what, rd_kafka_err2str(code)));
 }
 
 Result<std::string> KafkaClient::ClusterId(int timeout_ms) {

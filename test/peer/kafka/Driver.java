@@ -11,8 +11,10 @@ import org.apache.kafka.clients.admin.*;
 import org.apache.kafka.clients.consumer.*;
 import org.apache.kafka.clients.producer.*;
 import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
+import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.ElectionNotNeededException;
 import org.apache.kafka.common.serialization.*;
 
 /**
@@ -59,7 +61,7 @@ public class Driver {
       case "create" -> { // topic, partitions, key=value…
         Map<String, String> config = new HashMap<>();
         for (int i = 3; i < words.length; ++i) config.put(words[i].split("=")[0], words[i].split("=")[1]);
-        NewTopic topic = new NewTopic(words[1], Integer.parseInt(words[2]), (short) 1).configs(config);
+        NewTopic topic = new NewTopic(words[1], Optional.of(Integer.parseInt(words[2])), Optional.empty()).configs(config);
         admin.createTopics(List.of(topic)).all().get();
         while (!hasLeaders(words[1])) Thread.sleep(20);
         return "";
@@ -112,6 +114,9 @@ public class Driver {
         end(transactional.get("driver"), words[1]);
         return "";
       }
+      case "last" -> { // topic, partition: its last value that committed records have
+        return last(partition(words));
+      }
       case "ends" -> { // topic: partition:begin:end …
         return ends(words[1]);
       }
@@ -136,6 +141,23 @@ public class Driver {
           if (!settled) joined.add(each.transactionalId() + ":" + each.state());
         }
         return joined.toString();
+      }
+      case "coordinators" -> { // id:broker of each transactional id
+        List<String> ids = new ArrayList<>();
+        admin.listTransactions().all().get().forEach(each -> ids.add(each.transactionalId()));
+        StringJoiner joined = new StringJoiner("\t");
+        admin.describeTransactions(ids).all().get().forEach((id, found) -> joined.add(id + ":" + found.coordinatorId()));
+        return joined.toString();
+      }
+      case "lead" -> { // topic, broker: that leads all its partitions from now on
+        lead(words[1], Integer.parseInt(words[2]));
+        return "";
+      }
+      case "scram" -> { // user, 256|512, password
+        ScramMechanism mechanism = ScramMechanism.fromMechanismName("SCRAM-SHA-" + words[2]);
+        admin.alterUserScramCredentials(List.of(
+            new UserScramCredentialUpsertion(words[1], new ScramCredentialInfo(mechanism, 4096), words[3]))).all().get();
+        return "";
       }
       case "place" -> { // partitions, keys…: where a record of each key is put
         StringJoiner joined = new StringJoiner("\t");
@@ -166,6 +188,23 @@ public class Driver {
     } catch (java.util.concurrent.ExecutionException error) {
       if (error.getCause() instanceof org.apache.kafka.common.errors.UnknownTopicOrPartitionException) return false;
       throw error;
+    }
+  }
+
+  /** The broker becomes the preferred one of its replicas, and is elected. */
+  static void lead(String topic, int broker) throws Exception {
+    Map<TopicPartition, Optional<NewPartitionReassignment>> order = new HashMap<>();
+    for (var info : admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions()) {
+      List<Integer> replicas = new ArrayList<>(List.of(broker));
+      info.replicas().forEach(node -> {
+        if (node.id() != broker) replicas.add(node.id());
+      });
+      order.put(new TopicPartition(topic, info.partition()), Optional.of(new NewPartitionReassignment(replicas)));
+    }
+    admin.alterPartitionReassignments(order).all().get();
+    while (!admin.listPartitionReassignments(order.keySet()).reassignments().get().isEmpty()) Thread.sleep(50);
+    for (Optional<Throwable> error : admin.electLeaders(ElectionType.PREFERRED, order.keySet()).partitions().get().values()) {
+      if (error.isPresent() && !(error.get() instanceof ElectionNotNeededException)) throw new Exception(error.get());
     }
   }
 
@@ -206,6 +245,19 @@ public class Driver {
       joined.add(at.partition() + ":" + begins.get(at).offset() + ":" + ends.get(at).offset());
     }
     return joined.toString();
+  }
+
+  static String last(TopicPartition at) throws Exception {
+    Map<String, Object> properties = Map.of("bootstrap.servers", bootstrap, "isolation.level", "read_committed");
+    try (KafkaConsumer<byte[], byte[]> consumer =
+            new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+      consumer.assign(List.of(at));
+      consumer.seek(at, Math.max(0, consumer.endOffsets(List.of(at)).get(at) - 1));
+      for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofSeconds(10))) {
+        return new String(record.value(), StandardCharsets.UTF_8);
+      }
+      throw new IllegalStateException("no record in " + at);
+    }
   }
 
   static String base64(byte[] bytes) {

@@ -136,9 +136,9 @@ class KafkaCase(CliCase):
         return process
 
 
-def main():
+def main(make_broker=Broker):
     CliCase.caudal_path = os.path.abspath(sys.argv.pop(1))
-    KafkaCase.broker = Broker().start()
+    KafkaCase.broker = make_broker().start()
     try:
         KafkaCase.driver = Driver(KafkaCase.broker)
         print(f"kafka: a broker on {KafkaCase.broker.bootstrap}", flush=True)
