@@ -18,6 +18,7 @@ constexpr int kCallMillis = 20'000;
 constexpr int kCommitMillis = 60'000;
 constexpr int kPollMillis = 100;
 constexpr int kLooksForNewTopic = 50;
+constexpr int kLooksForKnownTopic = 100;  // as many times kPollMillis
 
 // Asked first, so that a table's own properties win.
 constexpr std::pair<const char*, const char*> kProducerDefaults[] = {
@@ -31,7 +32,9 @@ constexpr std::pair<const char*, const char*> kProducerDefaults[] = {
     {"message.max.bytes", "10000000"},  // the table's own limit is lower, and its rows are told
     {"partitioner", "murmur2_random"},  // as the Java client
     {"socket.nagle.disable", "true"},
-    {"transaction.timeout.ms", "120000"},
+    // As long as brokers allow unless told otherwise: a large epoch on a slow line must fit into it. Whoever
+    // starts again ends the transaction that its run before left open.
+    {"transaction.timeout.ms", "900000"},
     {"reconnect.backoff.max.ms", "2000"},
 };
 constexpr std::pair<const char*, const char*> kProducerAlways[] = {
@@ -80,9 +83,9 @@ void KafkaProducer::OnDelivery(rd_kafka_s*, const rd_kafka_message_s* message, v
 Status KafkaProducer::Failure(std::string_view what, int error, std::string_view text) const {
   const auto code = static_cast<rd_kafka_resp_err_t>(error);
   std::string message = fmt::format("{}: {}", what, text.empty() ? rd_kafka_err2str(code) : text);
+  if (!IsFinal(error)) return events_.NoAnswer(std::move(message));
   const std::string complaint = events_.last_complaint();
-  Status status = IsFinal(error) ? Status::User(std::move(message))
-                                 : Status::External(std::move(message), Retry::kBackoff);
+  Status status = Status::User(std::move(message));
   return complaint.empty() ? status : std::move(status).At("the client said last: " + complaint);
 }
 
@@ -106,10 +109,14 @@ Result<std::unique_ptr<KafkaProducer>> KafkaProducer::Make(
   }
   if (transactional_id.empty()) return producer;
   if (rd_kafka_error_t* error = rd_kafka_init_transactions(producer->client_, kCallMillis)) {
-    Status status = producer->Failure("no transaction can begin", rd_kafka_error_code(error),
-                                      rd_kafka_error_string(error));
+    const int code = rd_kafka_error_code(error);
+    Status status = producer->Failure(
+        fmt::format("no transaction can begin with transactional id '{}'", transactional_id), code,
+        rd_kafka_error_string(error));
     rd_kafka_error_destroy(error);
-    return status;
+    if (code != RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT) return status;
+    return std::move(status).Hint(
+        "set 'properties.transaction.timeout.ms' to no more than the brokers' 'transaction.max.timeout.ms'");
   }
   return producer;
 }
@@ -170,7 +177,13 @@ Status KafkaProducer::Produce(const OutgoingRecord& record) {
 }
 
 Status KafkaProducer::Flush() {
-  const rd_kafka_resp_err_t error = rd_kafka_flush(client_, kCommitMillis);
+  rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+  // However much there is: only a broker that acknowledges nothing any more is given up.
+  for (int64_t before = -1; acknowledged_ > before && first_error_ == 0;) {
+    before = acknowledged_;
+    error = rd_kafka_flush(client_, kCommitMillis);
+    if (error != RD_KAFKA_RESP_ERR__TIMED_OUT) break;
+  }
   if (first_error_ != 0) return Failure("a record was not taken", first_error_, {});
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Failure("records are not acknowledged", error, {});
   if (acknowledged_ == produced_) return Status();
@@ -207,6 +220,15 @@ Result<int32_t> KafkaProducer::Partitions(const std::string& topic) {
             "'caudal.create-topic' = 'true'");
   }
   return Failure(fmt::format("topic '{}'", topic), error, {});
+}
+
+Result<int32_t> KafkaProducer::AwaitPartitions(const std::string& topic) {
+  for (int look = 1;; ++look) {
+    Result<int32_t> partitions = Partitions(topic);
+    const bool missing = !partitions.ok() && partitions.status().domain() == Domain::kUser;
+    if (!missing || look == kLooksForKnownTopic) return partitions;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kPollMillis));
+  }
 }
 
 Status KafkaProducer::MakeCompactedTopic(const std::string& topic) {

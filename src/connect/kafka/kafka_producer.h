@@ -51,7 +51,11 @@ class KafkaProducer {
 
   // User error: there is no such topic. External errors: no broker answered.
   Result<int32_t> Partitions(const std::string& topic);
-  // The same; makes the topic with the broker's own numbers of partitions and replicas if it is not there.
+  // The same of a topic that was there a while ago: a broker that has just started may not know it yet, so
+  // that for some seconds a missing one is asked for again.
+  Result<int32_t> AwaitPartitions(const std::string& topic);
+  // The same as Partitions; makes the topic with the broker's own numbers of partitions and
+  // replicas if it is not there.
   Result<int32_t> PartitionsOrMake(const std::string& topic);
   // Makes a compacted topic of one partition unless it is there.
   Status MakeCompactedTopic(const std::string& topic);

@@ -16,7 +16,7 @@ Status KafkaCommitter::Connect() {
   ASSIGN_OR_RETURN(std::unique_ptr<KafkaProducer> producer,
                    KafkaProducer::Make(options_.table.properties, id));
   Result<int32_t> partitions = options_.create_topic ? producer->PartitionsOrMake(options_.topic)
-                                                     : producer->Partitions(options_.topic);
+                                                     : producer->AwaitPartitions(options_.topic);
   ASSIGN_OR_RETURN(partitions_, std::move(partitions));
   if (has_ledger()) {
     RETURN_IF_ERROR(producer->MakeCompactedTopic(options_.ledger_topic));

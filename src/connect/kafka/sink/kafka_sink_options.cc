@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "api/connector.h"
 
 namespace caudal {
@@ -28,6 +30,22 @@ Result<bool> ParseGuarantee(const Table& table) {
       .Hint("it can be 'exactly-once' or 'at-least-once'");
 }
 
+// What exactly once needs, and at least once too.
+Status CheckSafety(const Table& table, const std::map<std::string, std::string>& properties) {
+  for (const auto& [name, value] : properties) {
+    const bool acks = name == "acks" || name == "request.required.acks";
+    if (acks && value != "all" && value != "-1") {
+      return WrongSink(table, fmt::format("'properties.{}' is '{}'", name, value))
+          .Hint("a row counts as written when all replicas in sync have it: leave it out, it is 'all'");
+    }
+    if (name == "enable.idempotence" && value != "true") {
+      return WrongSink(table, fmt::format("'properties.{}' is '{}'", name, value))
+          .Hint("without it the client repeats and reorders records: leave it out, it is 'true'");
+    }
+  }
+  return Status();
+}
+
 }  // namespace
 
 Result<KafkaSinkOptions> KafkaSinkOptions::From(const Table& table, bool upsert) {
@@ -47,6 +65,7 @@ Result<KafkaSinkOptions> KafkaSinkOptions::From(const Table& table, bool upsert)
     return WrongSink(table, "'properties.transactional.id' would be shared by all that write the table")
         .Hint("set 'sink.transactional-id-prefix'");
   }
+  RETURN_IF_ERROR(CheckSafety(table, options.table.properties));
   ASSIGN_OR_RETURN(options.partitioner, ParsePartitioner(table));
   ASSIGN_OR_RETURN(options.exactly_once, ParseGuarantee(table));
   options.transactional_id_prefix = table.option("sink.transactional-id-prefix", "caudal");

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 #include "api/testing/sink_contract.h"
+#include "base/fault_point.h"
 #include "connect/kafka/kafka_connector.h"
 #include "connect/kafka/kafka_producer.h"
 #include "connect/kafka/sink/upsert_kafka_connector.h"
@@ -61,8 +63,34 @@ Chunk Rows(const std::vector<TestRow>& rows) {
                insert_only ? nullptr : std::make_shared<const std::vector<RowKind>>(kinds));
 }
 
-// Every committed record of a topic as "key=value", partition by partition, as it stands there.
-std::vector<std::string> Contents(const std::string& servers, const std::string& topic) {
+std::string BytesOf(const void* data, size_t size) {
+  return data == nullptr ? std::string("NULL") : std::string(static_cast<const char*>(data), size);
+}
+
+std::string KeyAndValue(const rd_kafka_message_t& message) {
+  return BytesOf(message.key, message.key_len) + "=" + BytesOf(message.payload, message.len);
+}
+
+// "key=value @ timestamp name: value, …" with the headers in their order.
+std::string Whole(const rd_kafka_message_t& message) {
+  std::string text =
+      KeyAndValue(message) + " @ " + std::to_string(rd_kafka_message_timestamp(&message, nullptr));
+  rd_kafka_headers_t* headers = nullptr;
+  if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return text;
+  const char* name = nullptr;
+  const void* value = nullptr;
+  size_t size = 0;
+  for (size_t i = 0; rd_kafka_header_get_all(headers, i, &name, &value, &size) == 0; ++i) {
+    text += (i == 0 ? " " : ", ") + std::string(name) + ": " + BytesOf(value, size);
+  }
+  return text;
+}
+
+std::string Partition(const rd_kafka_message_t& message) { return std::to_string(message.partition); }
+
+// Every committed record of a topic, partition by partition, as it stands there.
+std::vector<std::string> Contents(const std::string& servers, const std::string& topic,
+                                  std::string (*describe)(const rd_kafka_message_t&) = KeyAndValue) {
   char text[512];
   rd_kafka_conf_t* conf = rd_kafka_conf_new();
   for (const auto& [name, value] :
@@ -91,11 +119,7 @@ std::vector<std::string> Contents(const std::string& servers, const std::string&
       rd_kafka_message_t* message = rd_kafka_consumer_poll(consumer, kReadMillis);
       end = message == nullptr || message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
       if (message != nullptr && message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        const auto bytes = [](const void* data, size_t size) {
-          return data == nullptr ? std::string("NULL") : std::string(static_cast<const char*>(data), size);
-        };
-        records.push_back(bytes(message->key, message->key_len) + "=" +
-                          bytes(message->payload, message->len));
+        records.push_back(describe(*message));
       }
       if (message != nullptr) rd_kafka_message_destroy(message);
     }
@@ -283,7 +307,94 @@ TEST_F(KafkaSinkTest, WritesKeysHeadersAndTimestamps) {
   const auto sink = MakeSink(table);
   const Chunk rows({accounts.Finish(), numbers.Finish(), times.Finish(), headers.Finish()}, 1);
   ExpectCommitted(*sink, {1, 1}, Prepare(*sink, {1, 1}, rows));
-  EXPECT_THAT(Out(), ElementsAre(R"({"account":"a"}={"n":7})"));
+  EXPECT_THAT(Contents(servers_, "out", Whole),
+              ElementsAre(R"({"account":"a"}={"n":7} @ 1700000000123 trace: 1-2, none: NULL)"));
+}
+
+TEST_F(KafkaSinkTest, ATimeThatKafkaDoesNotKeepIsRejected) {
+  Table table = Append();
+  table.columns.push_back(ColumnOf("ts", Type::TimestampLtz(3), "timestamp"));
+  ColumnBuilder accounts(Type::String()), numbers{Type(TypeId::kBigInt)}, times(Type::TimestampLtz(3));
+  for (const int64_t micros : {int64_t{-1}, int64_t{0}, int64_t{1000}}) {
+    accounts.AppendString("a");
+    numbers.Append(micros);
+    times.Append(micros);
+  }
+  const auto sink = MakeSink(table);
+  const Committable rows =
+      Prepare(*sink, {1, 1}, Chunk({accounts.Finish(), numbers.Finish(), times.Finish()}, 3));
+  constexpr char kWhy[] = ": its 'timestamp' is not after the beginning of 1970, and Kafka keeps no other";
+  EXPECT_THAT(rejects_.rejected, ElementsAre(std::string("0") + kWhy, std::string("1") + kWhy));
+  ExpectCommitted(*sink, {1, 1}, rows);
+  EXPECT_THAT(Contents(servers_, "out", Whole), ElementsAre(R"(NULL={"account":"a","n":1000} @ 1)"));
+}
+
+TEST_F(KafkaSinkTest, ThePartitionerSaysWhereRecordsGo) {
+  rd_kafka_mock_topic_create(cluster_, "three", 3, 1);
+  const auto send = [&](const char* partitioner, Epoch epoch, int task) {
+    Table table = Append();
+    table.options["topic"] = "three";
+    table.options["sink.partitioner"] = partitioner;
+    const auto sink = MakeSink(table);
+    auto writer = std::move(sink->MakeWriter(task)).value();
+    for (int64_t n = 0; n < 6; ++n) {
+      EXPECT_TRUE(writer->Write(Rows({{RowKind::kInsert, "a", n}}), rejects_).ok());
+    }
+    ExpectCommitted(*sink, epoch, (*writer->Seal(epoch))->Prepare().value());
+  };
+  send("round-robin", {1, 1}, 0);
+  EXPECT_THAT(Contents(servers_, "three", Partition), ElementsAre("0", "0", "1", "1", "2", "2"));
+  send("fixed", {1, 2}, 4);  // 4 tasks on, modulo three
+  EXPECT_THAT(Contents(servers_, "three", Partition),
+              ElementsAre("0", "0", "1", "1", "1", "1", "1", "1", "1", "1", "2", "2"));
+}
+
+TEST_F(KafkaSinkTest, ALedgerThatMayNotBeReadIsNoOutage) {
+  const auto sink = MakeSink(Append());
+  const Committable rows = Prepare(*sink, {1, 1}, Rows({{RowKind::kInsert, "a", 1}}));
+  ExpectCommitted(*sink, {1, 1}, rows);
+  constexpr int16_t kFetch = 1;
+  rd_kafka_mock_push_request_errors(cluster_, kFetch, 2, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED,
+                                    RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  const Status refused = (*sink->MakeCommitter())->LastCommitted().status();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.domain(), Domain::kUser);
+  EXPECT_THAT(refused.ToString(), HasSubstr("the ledger '__caudal_ledger'"));
+  EXPECT_THAT(refused.hint(), HasSubstr("access lists"));
+}
+
+// What a coordinator or leader says while it changes; a commit gets over it, or is unknown and is repeated.
+TEST_F(KafkaSinkTest, ErrorsThatPassLoseAndRepeatNothing) {
+  constexpr int16_t kProduce = 0, kInitProducerId = 22, kAddPartitions = 24, kEndTransaction = 26;
+  const std::pair<int16_t, rd_kafka_resp_err_t> kErrors[] = {
+      {kProduce, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION},
+      {kProduce, RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR},
+      {kProduce, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS},
+      {kProduce, RD_KAFKA_RESP_ERR_PRODUCER_FENCED},
+      {kInitProducerId, RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS},
+      {kInitProducerId, RD_KAFKA_RESP_ERR_NOT_COORDINATOR},
+      {kAddPartitions, RD_KAFKA_RESP_ERR_CONCURRENT_TRANSACTIONS},
+      {kAddPartitions, RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH},
+      {kEndTransaction, RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS},
+      {kEndTransaction, RD_KAFKA_RESP_ERR_NOT_COORDINATOR},
+      {kEndTransaction, RD_KAFKA_RESP_ERR_PRODUCER_FENCED},
+      {kEndTransaction, RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH}};
+  const auto sink = MakeSink(Append());
+  int64_t number = 0;
+  std::vector<std::string> expected;
+  for (const auto& [request, error] : kErrors) {
+    const Epoch epoch{1, ++number};
+    const Committable rows = Prepare(*sink, epoch, Rows({{RowKind::kInsert, "a", number}}));
+    expected.push_back("NULL={\"account\":\"a\",\"n\":" + std::to_string(number) + "}");
+    rd_kafka_mock_push_request_errors(cluster_, request, 1, error);
+    CommitResult result = Commit(*sink, epoch, rows);
+    EXPECT_TRUE(result.outcome == CommitOutcome::kCommitted || result.outcome == CommitOutcome::kUnknown)
+        << rd_kafka_err2name(error) << ": " << result.status.ToString();
+    rd_kafka_mock_clear_request_errors(cluster_, request);
+    if (result.outcome == CommitOutcome::kUnknown) ExpectCommitted(*sink, epoch, rows);
+  }
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(Out(), expected);
 }
 
 TEST_F(KafkaSinkTest, ARowThatNoBrokerTakesIsRejected) {
@@ -331,6 +442,12 @@ TEST_F(KafkaSinkTest, WhatCannotBeWrittenIsRefusedByName) {
   table.options["properties.transactional.id"] = "x";
   EXPECT_THAT(Refusal(table), HasSubstr("'sink.transactional-id-prefix'"));
   table = Append();
+  table.options["properties.acks"] = "1";
+  EXPECT_THAT(Refusal(table), HasSubstr("'properties.acks' is '1'"));
+  table = Append();
+  table.options["properties.enable.idempotence"] = "false";
+  EXPECT_THAT(Refusal(table), HasSubstr("'properties.enable.idempotence' is 'false'"));
+  table = Append();
   table.options["properties.linger"] = "1";
   auto committer = MakeSink(table)->MakeCommitter();
   EXPECT_THAT((*committer)->LastCommitted().status().ToString(), HasSubstr("no property 'linger'"));
@@ -350,9 +467,42 @@ TEST_F(KafkaSinkTest, WhatCannotBeWrittenIsRefusedByName) {
 }
 
 // A real broker at CAUDAL_TEST_KAFKA, where aborted transactions are seen by nobody.
-TEST(KafkaSinkOnABroker, KeepsTheContractOfSinks) {
-  const char* servers = std::getenv("CAUDAL_TEST_KAFKA");
-  if (servers == nullptr) GTEST_SKIP() << "wants a broker at CAUDAL_TEST_KAFKA: make peer-kafka";
+class KafkaSinkOnABroker : public KafkaSinkTest {
+ protected:
+  void SetUp() override {
+    const char* servers = std::getenv("CAUDAL_TEST_KAFKA");
+    if (servers == nullptr) GTEST_SKIP() << "wants a broker at CAUDAL_TEST_KAFKA: make peer-kafka";
+    KafkaSinkTest::SetUp();
+    servers_ = servers;
+  }
+  void TearDown() override {
+    if (broker_ != nullptr) KafkaSinkTest::TearDown();
+  }
+};
+
+// The ledger is one for all sinks: what a killed run left open of one must not hold up another.
+TEST_F(KafkaSinkOnABroker, ATransactionThatAKilledRunLeftOpenHoldsUpNoOtherSink) {
+  Table table = Append();
+  table.options["caudal.create-topic"] = "true";
+  context_.identity = "open-" + std::to_string(getpid());
+  const auto first = MakeSink(table);
+  ExpectCommitted(*first, {1, 1}, Prepare(*first, {1, 1}, Rows({{RowKind::kInsert, "a", 1}})));
+  context_.sink = "features/sink/2";
+  const auto second = MakeSink(table);
+  const Committable rows = Prepare(*second, {1, 1}, Rows({{RowKind::kInsert, "b", 1}}));
+  Faults::Arm(FaultPoint::database_commit, FaultAction::kError);
+  EXPECT_EQ(Commit(*second, {1, 1}, rows).outcome, CommitOutcome::kUnknown);
+  Faults::Disarm();
+  const auto begun = std::chrono::steady_clock::now();
+  const Result<Epoch> last = (*first->MakeCommitter())->LastCommitted();
+  ASSERT_TRUE(last.ok()) << last.status().ToString();
+  EXPECT_EQ(*last, (Epoch{1, 1}));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
+  EXPECT_EQ(*(*second->MakeCommitter())->LastCommitted(), Epoch());
+  ExpectCommitted(*second, {1, 1}, rows);
+}
+
+TEST_F(KafkaSinkOnABroker, KeepsTheContractOfSinks) {
   const std::filesystem::path root =
       std::filesystem::temp_directory_path() / ("caudal-kafka-" + std::to_string(getpid()));
   int targets = 0;
@@ -365,7 +515,7 @@ TEST(KafkaSinkOnABroker, KeepsTheContractOfSinks) {
       table.name = "features";
       table.columns = {ColumnOf("account", Type::String().WithNullable(false)),
                        ColumnOf("n", Type(TypeId::kBigInt))};
-      table.options = {{"topic", topic}, {"properties.bootstrap.servers", servers}};
+      table.options = {{"topic", topic}, {"properties.bootstrap.servers", servers_}};
       if (by_key) {
         table.primary_key = {0};
         table.options.insert(
@@ -375,7 +525,7 @@ TEST(KafkaSinkOnABroker, KeepsTheContractOfSinks) {
         table.options.insert(
             {{"connector", "kafka"}, {"format", "json"}, {"key.format", "raw"}, {"key.fields", "account"}});
       }
-      auto admin = KafkaProducer::Make({{"bootstrap.servers", servers}}, "");
+      auto admin = KafkaProducer::Make({{"bootstrap.servers", servers_}}, "");
       EXPECT_TRUE(admin.ok() && (*admin)->MakeCompactedTopic(topic).ok());
       SinkUnderTest test;
       test.rows = [by_key](int64_t number) {
@@ -395,7 +545,7 @@ TEST(KafkaSinkOnABroker, KeepsTheContractOfSinks) {
         context.generation = generation;
         return by_key ? upsert.MakeSink(table, context) : append.MakeSink(table, context);
       };
-      test.contents = [servers, topic] {
+      test.contents = [servers = servers_, topic] {
         std::string text;
         for (const std::string& record : Contents(servers, topic)) text += record + "\n";
         return text;

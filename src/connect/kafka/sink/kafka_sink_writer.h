@@ -22,8 +22,8 @@ class KafkaSinkWriter : public SinkWriter {
   int64_t buffered_bytes() const override { return segment_->buffered_bytes(); }
 
  private:
-  // Takes rows out of `sealed` whose record is too large.
-  void RejectLarge(const Chunk& chunk, Chunk* sealed, SinkRejects& rejects) const;
+  // Takes rows out of `sealed` whose record no broker takes: too large, or too old.
+  void RejectUnsendable(const Chunk& chunk, Chunk* sealed, SinkRejects& rejects) const;
 
   KafkaEnvelope envelope_;
   int64_t max_record_bytes_;
