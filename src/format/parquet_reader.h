@@ -22,6 +22,8 @@ class ParquetReader {
 
   // The file's columns that caudal has a type for, in order.
   virtual const Schema& schema() const = 0;
+  // Of the columns of schema(), in order; −1 = the file gives it none.
+  virtual const std::vector<int32_t>& field_ids() const = 0;
   // Names of columns that it has not, each with what it is ("nested list").
   virtual const std::vector<std::pair<std::string, std::string>>& unreadable() const = 0;
   virtual int64_t rows() const = 0;

@@ -145,6 +145,12 @@ TEST_F(ParquetTest, TheFooterTellsWhatEachColumnHolds) {
   EXPECT_EQ(columns[4].nulls, 4);
   EXPECT_EQ(columns[4].lowest, std::nullopt);
   EXPECT_GT(columns[0].bytes, 0);
+
+  ASSERT_TRUE(file_->Close().ok());
+  auto file = FileSystem::Local()->Open(path_);
+  auto reader = ParquetReader::Open(file->get(), path_);
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  EXPECT_EQ((*reader)->field_ids(), (std::vector<int32_t>{4, 5, 6, 7, 8}));
 }
 
 TEST_F(ParquetTest, EveryTypeIsReadBackWhateverTheSelection) {

@@ -9,6 +9,7 @@
 #include <parquet/arrow/schema.h>
 #include <parquet/exception.h>
 #include <parquet/file_reader.h>
+#include <parquet/schema.h>
 
 #include <algorithm>
 #include <cctype>
@@ -108,6 +109,8 @@ Status ParquetFileReader::LoadSchema() {
     } else if (type.has_value()) {
       schema_.fields.push_back({field.name(), *type});
       file_column_.push_back(leaf);
+      field_ids_.push_back(
+          source_->file->parquet_reader()->metadata()->schema()->group_node()->field(i)->field_id());
     } else {
       unreadable_.emplace_back(field.name(), field.type()->ToString());
     }

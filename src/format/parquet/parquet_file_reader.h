@@ -17,6 +17,7 @@ class ParquetFileReader : public ParquetReader {
   ~ParquetFileReader() override;
 
   const Schema& schema() const override { return schema_; }
+  const std::vector<int32_t>& field_ids() const override { return field_ids_; }
   const std::vector<std::pair<std::string, std::string>>& unreadable() const override { return unreadable_; }
   int64_t rows() const override;
   Status Project(const Schema& wanted, int64_t first) override;
@@ -35,7 +36,8 @@ class ParquetFileReader : public ParquetReader {
   std::unique_ptr<Source> source_;
   std::string path_;
   Schema schema_;
-  std::vector<int> file_column_;  // of schema_: position in the file
+  std::vector<int> file_column_;    // of schema_: position in the file
+  std::vector<int32_t> field_ids_;  // of schema_
   std::vector<std::pair<std::string, std::string>> unreadable_;
 
   Schema wanted_;
