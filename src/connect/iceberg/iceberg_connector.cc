@@ -1,6 +1,7 @@
 #include "connect/iceberg/iceberg_connector.h"
 
 #include "connect/iceberg/iceberg_options.h"
+#include "connect/iceberg/scan/iceberg_source.h"
 #include "connect/iceberg/sink/iceberg_sink.h"
 
 namespace caudal {
@@ -23,6 +24,15 @@ constexpr OptionSpec kOptions[] = {
      "files that a task writes at once; rows of further partitions wait in memory"},
     {"caudal.sink.buffer-size", Kind::kBytes, "64MB",
      "how much of a task may wait so; beyond, its largest partitions are written"},
+    {"snapshot-id", Kind::kString, "", "read this snapshot, as it was"},
+    {"as-of-timestamp", Kind::kString, "", "read the snapshot that was current then, in ms since 1970"},
+    {"tag", Kind::kString, "", "read the snapshot of this tag"},
+    {"branch", Kind::kString, "main", "read the head of this branch"},
+    {"caudal.source.splits", Kind::kInteger, "1", "how many splits the data files are spread over"},
+    {"streaming", Kind::kNotBuilt, "false", "leave it out: a table is read once, as it is at the start"},
+    {"monitor-interval", Kind::kNotBuilt, "", "leave it out: a table is read once, as it is at the start"},
+    {"start-snapshot-id", Kind::kNotBuilt, "", "leave it out: whole snapshots are read"},
+    {"end-snapshot-id", Kind::kNotBuilt, "", "leave it out: whole snapshots are read"},
     {"write.*", Kind::kString, "", "properties of a table that is made, and of how files are written"},
     {"commit.*", Kind::kString, "", "properties of a table that is made"},
     {"history.*", Kind::kString, "", "properties of a table that is made"},
@@ -35,7 +45,13 @@ constexpr OptionSpec kOptions[] = {
 std::span<const OptionSpec> IcebergConnector::options() const { return kOptions; }
 
 Status IcebergConnector::CheckOptions(const Table& table) const {
-  return IcebergOptions::From(table).status();
+  RETURN_IF_ERROR(IcebergOptions::From(table).status());
+  return SnapshotChoice::From(table).status();
+}
+
+Result<std::unique_ptr<Source>> IcebergConnector::MakeSource(const Table& table, const ReadRequest& request,
+                                                             const ConnectorContext& context) const {
+  return IcebergSource::Make(table, request, context);
 }
 
 Result<std::unique_ptr<Sink>> IcebergConnector::MakeSink(const Table& table,

@@ -12,8 +12,11 @@ class IcebergConnector : public Connector {
  public:
   std::string_view name() const override { return "iceberg"; }
   std::span<const OptionSpec> options() const override;
+  bool can_read() const override { return true; }
   bool can_write() const override { return true; }
   Status CheckOptions(const Table& table) const override;
+  Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
+                                             const ConnectorContext& context) const override;
   Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const override;
 };
 

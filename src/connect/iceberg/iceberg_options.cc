@@ -119,7 +119,7 @@ Result<IcebergOptions> IcebergOptions::From(const Table& table) {
 }
 
 std::string IcebergOptions::frame() const {
-  return fmt::format("table '{}' of catalog '{}', sink '{}'", name.ToString(), catalog_name, declared);
+  return fmt::format("table '{}' of catalog '{}', declared as '{}'", name.ToString(), catalog_name, declared);
 }
 
 }  // namespace caudal

@@ -32,7 +32,7 @@ struct IcebergOptions {
 
   static Result<IcebergOptions> From(const Table& table);
 
-  // For errors: "table 'db.t' of catalog 'lake', sink 't'".
+  // For errors: "table 'db.t' of catalog 'lake', declared as 't'".
   std::string frame() const;
 };
 

@@ -1,0 +1,374 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "api/testing/sink_under_test.h"
+#include "connect/iceberg/iceberg_connector.h"
+#include "connect/iceberg/iceberg_lake.h"
+#include "data/column_builder.h"
+#include "format/parquet_writer.h"
+#include "iceberg/deletes/deletion_vector.h"
+#include "iceberg/deletes/puffin.h"
+#include "iceberg/manifest/manifest_list.h"
+#include "iceberg/manifest/manifest_writer.h"
+#include "iceberg/scan/scan_plan.h"
+
+namespace caudal {
+namespace {
+
+using ::testing::HasSubstr;
+
+class IcebergSourceTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/caudal-iceberg-XXXXXX";
+    folder_ = mkdtemp(name);
+    table_.name = "t";
+    table_.options = {{"connector", "iceberg"}, {"catalog-name", "lake"}, {"warehouse", folder_ + "/w"}};
+    Declare({{"id", Type(TypeId::kBigInt)}, {"small", Type(TypeId::kTinyInt)}, {"s", Type::String()}});
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void Declare(const std::vector<Field>& columns) {
+    table_.columns.clear();
+    for (const Field& column : columns) {
+      TableColumn& made = table_.columns.emplace_back();
+      made.name = column.name;
+      made.type = column.type;
+    }
+  }
+  static Chunk Rows(int64_t first, int32_t rows) {
+    ColumnBuilder id(Type(TypeId::kBigInt)), small(Type(TypeId::kTinyInt)), s(Type::String());
+    for (int64_t i = first; i < first + rows; ++i) {
+      id.Append<int64_t>(i);
+      i % 3 == 0 ? small.AppendNull() : small.Append<int8_t>(static_cast<int8_t>(-i % 100));
+      s.AppendString("row " + std::to_string(i));
+    }
+    return Chunk({id.Finish(), small.Finish(), s.Finish()}, rows);
+  }
+  // An epoch of its own.
+  void Write(const Chunk& rows) {
+    SinkUnderTest test;
+    test.rows = [&](int64_t) { return rows; };
+    test.open = [this](int64_t generation) {
+      ConnectorContext context;
+      context.query = "p/q";
+      context.sink = "t/sink/1";
+      context.generation = generation;
+      return connector_.MakeSink(table_, context);
+    };
+    const Epoch epoch{1, ++epoch_};
+    sink_contract::ExpectCommitted(
+        sink_contract::Commit(test, 1, epoch, sink_contract::Prepared(test, 1, epoch.number)));
+  }
+  std::unique_ptr<IcebergLake> Lake() {
+    auto lake = IcebergLake::Open(*IcebergOptions::From(table_), FileSystem::Local(), Env::Real());
+    EXPECT_TRUE(lake.ok()) << lake.status().ToString();
+    return std::move(lake).value();
+  }
+  iceberg::TableMetadata Metadata() {
+    return Lake()->catalog().LoadTable(IcebergOptions::From(table_)->name)->metadata;
+  }
+  void Change(const iceberg::TableUpdate& update) {
+    const iceberg::CommitAnswer answer =
+        Lake()->catalog().Commit(IcebergOptions::From(table_)->name, {{}, {update}});
+    EXPECT_EQ(answer.outcome, iceberg::CommitOutcome::kDone) << answer.status.ToString();
+  }
+
+  // A snapshot that adds one file of deletes, as other writers make it.
+  void AddDeletes(const iceberg::DataFile& file) {
+    const auto lake = Lake();
+    const iceberg::TableMetadata table = Metadata();
+    const iceberg::Snapshot& head = *table.FindSnapshot(*table.current_snapshot_id);
+    auto writer = iceberg::ManifestWriter::Make(
+        *table.FindSchema(table.current_schema_id), *table.FindSpec(table.default_spec_id),
+        {.format_version = table.format_version, .content = iceberg::ManifestContent::kDeletes});
+    ASSERT_TRUE(writer->Add({.file = file}).ok());
+    auto written = std::move(writer->Finish()).value();
+    written.manifest.manifest_path = table.location + "/metadata/" + lake->files().NewUuid() + "-m0.avro";
+    ASSERT_TRUE(lake->files().Write(written.manifest.manifest_path, written.bytes).ok());
+    auto manifests = *iceberg::ReadManifestList(*lake->files().Read(head.manifest_list), "list");
+    manifests.push_back(written.manifest);
+    iceberg::Snapshot snapshot{.snapshot_id = head.snapshot_id + 1,
+                               .parent_snapshot_id = head.snapshot_id,
+                               .sequence_number = table.last_sequence_number + 1,
+                               .timestamp_ms = iceberg::NextTimestamp(table, Env::Real()->NowMillis()),
+                               .summary = {{"operation", "delete"}},
+                               .schema_id = table.current_schema_id,
+                               .first_row_id = table.next_row_id,
+                               .added_rows = 0};
+    snapshot.manifest_list = table.location + "/metadata/" + lake->files().NewUuid() + ".avro";
+    const auto list = iceberg::WriteManifestList(manifests, {.format_version = table.format_version,
+                                                             .snapshot_id = snapshot.snapshot_id,
+                                                             .parent_snapshot_id = head.snapshot_id,
+                                                             .sequence_number = snapshot.sequence_number,
+                                                             .first_row_id = table.next_row_id});
+    ASSERT_TRUE(lake->files().Write(snapshot.manifest_list, list->bytes).ok());
+    Change(iceberg::AddSnapshot{snapshot});
+    Change(iceberg::SetSnapshotRef{"main", {.snapshot_id = snapshot.snapshot_id, .type = "branch"}});
+  }
+  std::string DataFilePath() {
+    const iceberg::TableMetadata table = Metadata();
+    return PlanScan(Lake()->files(), table, *table.FindSnapshot(*table.current_snapshot_id))
+        ->files[0]
+        .data.file.file_path;
+  }
+
+  // Reads of the declared columns `names`.
+  Result<std::unique_ptr<Source>> Open(const std::vector<std::string>& names) {
+    ReadRequest request;
+    for (const std::string& name : names) {
+      if (name == kOffsetColumn || name == kSplitColumn) {
+        request.schema.fields.push_back(
+            {name, Type(name == kOffsetColumn ? TypeId::kBigInt : TypeId::kInt, false)});
+        continue;
+      }
+      for (size_t i = 0; i < table_.columns.size(); ++i) {
+        if (table_.columns[i].name != name) continue;
+        request.schema.fields.push_back({name, table_.columns[i].type});
+        request.columns.push_back(static_cast<int>(i));
+      }
+    }
+    return connector_.MakeSource(table_, request, {});
+  }
+  // The rows from a position on, and the position after each chunk.
+  struct Reading {
+    std::vector<std::string> rows;
+    std::vector<std::pair<size_t, Position>> positions;  // rows until there
+  };
+  static Result<Reading> Read(Source& source, const Split& split, const Position& from) {
+    ASSIGN_OR_RETURN(const auto reader, source.Open(split, from));
+    Reading reading;
+    for (;;) {
+      ASSIGN_OR_RETURN(Poll poll, reader->Next());
+      if (std::holds_alternative<Finished>(poll)) return reading;
+      if (std::holds_alternative<SourceRows>(poll)) {
+        const SourceRows& rows = std::get<SourceRows>(poll);
+        for (int32_t i = 0; i < rows.chunk.size(); ++i) {
+          std::string text;
+          for (const ColumnPtr& column : rows.chunk.columns()) {
+            text += Shown(ValueAt(*column, rows.chunk.rows()[i])) + "|";
+          }
+          reading.rows.push_back(text);
+        }
+        reading.positions.emplace_back(reading.rows.size(), reader->position());
+      }
+      std::this_thread::yield();
+    }
+  }
+  static std::string Shown(const Value& value) {
+    if (value.is_null()) return "-";
+    if (const auto* text = std::get_if<std::string>(&value.data)) return *text;
+    if (const auto* number = std::get_if<int64_t>(&value.data)) return std::to_string(*number);
+    if (const auto* number = std::get_if<double>(&value.data)) return std::to_string(*number);
+    return "?";
+  }
+  // All rows of all splits, sorted; or what is wrong.
+  std::string Contents(const std::vector<std::string>& names) {
+    const auto all = [&]() -> Result<std::string> {
+      ASSIGN_OR_RETURN(const auto source, Open(names));
+      ASSIGN_OR_RETURN(const std::vector<Split> splits, source->MakeEnumerator()->Discover());
+      std::vector<std::string> rows;
+      for (const Split& split : splits) {
+        ASSIGN_OR_RETURN(const Reading reading, Read(*source, split, ""));
+        rows.insert(rows.end(), reading.rows.begin(), reading.rows.end());
+      }
+      std::sort(rows.begin(), rows.end());
+      std::string text;
+      for (const std::string& row : rows) text += (text.empty() ? "" : " ") + row;
+      return text;
+    };
+    const Result<std::string> text = all();
+    return text.ok() ? *text : text.status().ToString();
+  }
+
+  std::string folder_;
+  Table table_;
+  IcebergConnector connector_;
+  int64_t epoch_ = 0;
+};
+
+TEST_F(IcebergSourceTest, ReadsWhatTheSinkWroteAndGoesOnFromEachPosition) {
+  for (int64_t file = 0; file < 5; ++file) Write(Rows(file * 5000, 5000));
+  const std::string contents = Contents({"s", "small"});
+  EXPECT_NE(contents.find(" row 2435|-35| "), std::string::npos);
+  table_.options["caudal.source.splits"] = "2";
+  auto source = std::move(Open({"id", "$offset", "$split"})).value();
+  const auto splits = *source->MakeEnumerator()->Discover();
+  ASSERT_EQ(splits.size(), 2u);
+  std::vector<std::string> all;
+  for (const Split& split : splits) {
+    const auto whole = Read(*source, split, "");
+    ASSERT_TRUE(whole.ok()) << whole.status().ToString();
+    all.insert(all.end(), whole->rows.begin(), whole->rows.end());
+    for (const auto& [rows, position] : whole->positions) {
+      const auto rest = Read(*source, split, position);
+      ASSERT_TRUE(rest.ok()) << rest.status().ToString();
+      EXPECT_EQ(rest->rows,
+                std::vector(whole->rows.begin() + static_cast<ptrdiff_t>(rows), whole->rows.end()));
+    }
+  }
+  EXPECT_EQ(all.size(), 25'000u);
+  EXPECT_THAT(all, ::testing::Contains("7003|2003|1|"));
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(std::unique(all.begin(), all.end()), all.end());
+}
+
+TEST_F(IcebergSourceTest, AQueryThatIsStartedAgainReadsTheSnapshotThatItBegan) {
+  Write(Rows(0, 3));
+  auto source = std::move(Open({"id"})).value();
+  const Split split = (*source->MakeEnumerator()->Discover())[0];
+  Write(Rows(3, 3));
+  EXPECT_EQ(Read(*source, split, "")->rows.size(), 3u);
+  EXPECT_EQ(Contents({"id"}), "0| 1| 2| 3| 4| 5|");
+  // The table was made again: what is begun cannot be ended.
+  ASSERT_TRUE(Lake()->catalog().DropTable(IcebergOptions::From(table_)->name).ok());
+  Write(Rows(0, 3));
+  EXPECT_THAT(Read(*source, split, "").status().ToString(), HasSubstr("it was dropped and made again"));
+}
+
+TEST_F(IcebergSourceTest, DeletedRowsAreLeftOut) {
+  for (const char* version : {"2", "3"}) {
+    table_.options["format-version"] = version;
+    table_.options["catalog-table"] = std::string("v") + version;
+    Write(Rows(0, 6));
+    const std::string data = DataFilePath();
+    iceberg::DataFile deletes;
+    deletes.content = iceberg::FileContent::kPositionDeletes;
+    if (*version == '2') {
+      deletes.file_path = folder_ + "/deletes.parquet";
+      auto file = std::move(FileSystem::Local()->Create(deletes.file_path)).value();
+      const Schema schema{
+          {{"file_path", Type::String().WithNullable(false)}, {"pos", Type(TypeId::kBigInt, false)}}};
+      auto writer =
+          std::move(ParquetWriter::Make(schema, {.field_ids = {2147483546, 2147483545}}, file.get()).value());
+      ColumnBuilder paths(schema[0].type), rows(schema[1].type);
+      for (const auto& [path, row] : {std::pair(data, 1), {data + "x", 2}, {data, 4}}) {
+        paths.AppendString(path);
+        rows.Append<int64_t>(row);
+      }
+      ASSERT_TRUE(writer->Append({paths.Finish(), rows.Finish()}, {nullptr, 3}).ok());
+      ASSERT_TRUE(writer->Finish().ok());
+      ASSERT_TRUE(file->Close().ok());
+      deletes.record_count = 3;
+    } else {
+      deletes.file_path = folder_ + "/deletes.puffin";
+      deletes.file_format = "PUFFIN";
+      iceberg::PositionSet rows;
+      rows.Add(1);
+      rows.Add(4);
+      iceberg::PuffinWriter puffin;
+      const iceberg::PuffinBlob blob = puffin.AddDeletionVector(EncodeDeletionVector(rows), data, 2);
+      ASSERT_TRUE(FileSystem::Local()->CreateIfAbsent(deletes.file_path, puffin.Finish("test")).ok());
+      deletes.referenced_data_file = data;
+      deletes.content_offset = blob.offset;
+      deletes.content_size_in_bytes = blob.length;
+      deletes.record_count = 2;
+    }
+    deletes.file_size_in_bytes = static_cast<int64_t>(std::filesystem::file_size(deletes.file_path));
+    AddDeletes(deletes);
+    EXPECT_EQ(Contents({"id"}), "0| 2| 3| 5|") << version;
+    Write(Rows(6, 2));
+    EXPECT_EQ(Contents({"id"}), "0| 2| 3| 5| 6| 7|") << "what is newer is not deleted";
+  }
+}
+
+TEST_F(IcebergSourceTest, RowsDeletedByTheirValuesAreRefused) {
+  Write(Rows(0, 6));
+  iceberg::DataFile deletes;
+  deletes.content = iceberg::FileContent::kEqualityDeletes;
+  deletes.file_path = folder_ + "/equality.parquet";
+  deletes.equality_ids = {1};
+  deletes.record_count = 1;
+  deletes.file_size_in_bytes = 1;
+  AddDeletes(deletes);
+  EXPECT_THAT(Contents({"id"}), HasSubstr("deletes rows by their values, which is not read yet"));
+}
+
+// KF-39: columns are found by id, whatever they were named when a file was written.
+TEST_F(IcebergSourceTest, Kf39RenamedDroppedAddedAndWidenedColumns) {
+  Declare({{"old_name", Type::String()},
+           {"value", Type::String()},
+           {"n", Type(TypeId::kInt)},
+           {"f", Type(TypeId::kFloat)}});
+  ColumnBuilder name(Type::String()), value(Type::String()), n(Type(TypeId::kInt)), f(Type(TypeId::kFloat));
+  name.AppendString("before");
+  value.AppendString("old");
+  n.Append<int32_t>(7);
+  f.Append<float>(1.5F);
+  Write(Chunk({name.Finish(), value.Finish(), n.Finish(), f.Finish()}, 1));
+  const int64_t first = *Metadata().current_snapshot_id;
+  iceberg::Schema schema = *Metadata().FindSchema(0);
+  schema.fields[0].name = "new_name";
+  schema.fields[1] = {.id = 5, .name = "value", .type = iceberg::Type(iceberg::TypeId::kString)};
+  schema.fields[2].type = iceberg::Type(iceberg::TypeId::kLong);
+  schema.fields[3].type = iceberg::Type(iceberg::TypeId::kDouble);
+  iceberg::Field with_default{.id = 6, .name = "d", .type = iceberg::Type(iceberg::TypeId::kLong)};
+  with_default.initial_default = "42";
+  schema.fields.push_back(with_default);
+  Change(iceberg::AddSchema{schema});
+  Declare({{"d", Type(TypeId::kBigInt)},
+           {"n", Type(TypeId::kBigInt)},
+           {"value", Type::String()},
+           {"new_name", Type::String()},
+           {"f", Type(TypeId::kDouble)}});
+  EXPECT_EQ(Contents({"new_name", "value", "n", "d", "f"}), "before|-|7|42|1.500000|");
+  EXPECT_EQ(Contents({}), "") << "a row without columns is a row";
+  // A snapshot of before is read as it was.
+  table_.options["snapshot-id"] = std::to_string(first);
+  EXPECT_THAT(Contents({"n"}), HasSubstr("the table has no column 'd'"));
+  Declare({{"old_name", Type::String()}, {"value", Type::String()}});
+  EXPECT_EQ(Contents({"old_name", "value"}), "before|old|");
+}
+
+TEST_F(IcebergSourceTest, SnapshotsAreNamedInFourWays) {
+  Write(Rows(0, 1));
+  const iceberg::TableMetadata first = Metadata();
+  Change(iceberg::SetSnapshotRef{"v1", {.snapshot_id = *first.current_snapshot_id, .type = "tag"}});
+  Change(iceberg::SetSnapshotRef{"audit", {.snapshot_id = *first.current_snapshot_id, .type = "branch"}});
+  Write(Rows(1, 1));
+  const Table whole = table_;
+  const auto with = [&](const char* option, const std::string& value) {
+    table_ = whole;
+    table_.options[option] = value;
+    return Contents({"id"});
+  };
+  const std::string time = std::to_string(first.snapshot_log[0].timestamp_ms);
+  EXPECT_EQ(with("branch", "main"), "0| 1|");
+  EXPECT_EQ(with("branch", "audit"), "0|");
+  EXPECT_EQ(with("tag", "v1"), "0|");
+  EXPECT_EQ(with("snapshot-id", std::to_string(*first.current_snapshot_id)), "0|");
+  EXPECT_EQ(with("as-of-timestamp", time), "0|");
+  EXPECT_THAT(with("as-of-timestamp", "1000"),
+              HasSubstr("the table has no snapshot of 1000 ms since 1970 or before"));
+  EXPECT_THAT(with("tag", "audit"), HasSubstr("the table has no tag 'audit'"));
+  EXPECT_THAT(with("snapshot-id", "5"), HasSubstr("the table has no snapshot '5'"));
+  table_.options["branch"] = "audit";
+  EXPECT_THAT(Contents({"id"}), HasSubstr("names a snapshot in 2 ways"));
+}
+
+TEST_F(IcebergSourceTest, WhatCannotBeReadIsSaid) {
+  EXPECT_THAT(Contents({"id"}), HasSubstr("there is no catalog in"));
+  Write(Rows(0, 2));
+  Declare({{"ID", Type(TypeId::kBigInt)}});
+  EXPECT_THAT(Contents({"ID"}), HasSubstr("column 'ID' is named 'id' in the table"));
+  Declare({{"id", Type(TypeId::kInt)}});
+  EXPECT_THAT(Contents({"id"}), HasSubstr("column 'id' is declared as INT, and the table has it as long"));
+  Declare({{"small", Type(TypeId::kTinyInt)}});
+  table_.options["catalog-table"] = "wide";
+  Declare({{"small", Type(TypeId::kInt)}});
+  ColumnBuilder wide(Type(TypeId::kInt));
+  wide.Append<int32_t>(300);
+  Write(Chunk({wide.Finish()}, 1));
+  Declare({{"small", Type(TypeId::kTinyInt)}});
+  EXPECT_THAT(Contents({"small"}), HasSubstr("300 is no TINYINT"));
+  std::filesystem::remove(DataFilePath());
+  EXPECT_THAT(Contents({"small"}), HasSubstr("no such file"));
+  table_.options["catalog-table"] = "Wide";
+  EXPECT_THAT(Contents({"small"}), HasSubstr("'default_database.wide' differs by case alone"));
+}
+
+}  // namespace
+}  // namespace caudal

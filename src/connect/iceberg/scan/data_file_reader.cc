@@ -1,0 +1,161 @@
+#include "connect/iceberg/scan/data_file_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "connect/iceberg/scan/deleted_rows.h"
+#include "data/column_builder.h"
+#include "iceberg/catalog/table_files.h"
+
+namespace caudal {
+namespace {
+
+// The value of a column in files that are older than it. Values of other types are not read yet.
+Result<Value> DefaultOf(const iceberg::Field& field) {
+  if (!field.initial_default) return Value();
+  const nlohmann::json json = nlohmann::json::parse(*field.initial_default, nullptr, false);
+  switch (field.type.id) {
+    case iceberg::TypeId::kBoolean:
+      if (json.is_boolean()) return Value(json.get<bool>());
+      break;
+    case iceberg::TypeId::kInt:
+    case iceberg::TypeId::kLong:
+      if (json.is_number_integer()) return Value(json.get<int64_t>());
+      break;
+    case iceberg::TypeId::kFloat:
+    case iceberg::TypeId::kDouble:
+      if (json.is_number()) return Value(json.get<double>());
+      break;
+    case iceberg::TypeId::kString:
+      if (json.is_string()) return Value(json.get<std::string>());
+      break;
+    default:
+      break;
+  }
+  return Status::User(fmt::format("column '{}' has the default {}, which is not read yet for {}", field.name,
+                                  *field.initial_default, iceberg::TypeText(field.type)))
+      .Hint("leave the column out of the declaration");
+}
+
+// What a file lacks may be said by its partition: files that were not written for Iceberg leave such columns
+// out.
+const Value* IdentityOf(const iceberg::TableMetadata& table, const iceberg::LiveFile& data, int32_t id) {
+  const iceberg::PartitionSpec* spec = table.FindSpec(data.spec_id);
+  for (size_t i = 0; spec != nullptr && i < spec->fields.size(); ++i) {
+    const iceberg::PartitionField& field = spec->fields[i];
+    const bool is_column = field.source_ids.size() == 1 && field.source_ids[0] == id;
+    if (is_column && field.transform == "identity" && i < data.file.partition.size())
+      return &data.file.partition[i];
+  }
+  return nullptr;
+}
+
+// In SQL's physical form.
+Value SqlValue(const Type& type, const Value& value) {
+  const int128_t* wide = std::get_if<int128_t>(&value.data);
+  if (wide != nullptr && type.physical() == Physical::kInt64) return Value(static_cast<int64_t>(*wide));
+  const int64_t* number = std::get_if<int64_t>(&value.data);
+  constexpr int64_t kMicrosPerMilli = 1'000;
+  if (number != nullptr && type.id() == TypeId::kTime) return Value(*number / kMicrosPerMilli);
+  return value;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DataFileReader>> DataFileReader::Open(
+    FileSystem* files, const iceberg::TableMetadata& table, const iceberg::ScanPlan& plan,
+    const iceberg::ScanFile& file, const std::vector<ScanColumn>& columns, int split, int64_t first) {
+  const iceberg::DataFile& data = file.data.file;
+  if (data.file_format != "PARQUET" && data.file_format != "parquet") {
+    return Status::User(
+        fmt::format("'{}' is of format {}, which is not read", data.file_path, data.file_format));
+  }
+  std::unique_ptr<DataFileReader> made(new DataFileReader(columns, split, first));
+  ASSIGN_OR_RETURN(made->path_, iceberg::PathOf(data.file_path));
+  ASSIGN_OR_RETURN(made->file_, files->Open(made->path_));
+  ASSIGN_OR_RETURN(made->reader_, ParquetReader::Open(made->file_.get(), made->path_));
+  if (made->reader_->rows() != data.record_count) {
+    return Status::Data(fmt::format("'{}' has {} rows, and the manifest says {}", made->path_,
+                                    made->reader_->rows(), data.record_count));
+  }
+  ASSIGN_OR_RETURN(made->deleted_, ReadDeletedRows(files, plan, file));
+  RETURN_IF_ERROR(made->Bind(table, file.data));
+  return made;
+}
+
+Status DataFileReader::Bind(const iceberg::TableMetadata& table, const iceberg::LiveFile& data) {
+  const std::vector<int32_t>& ids = reader_->field_ids();
+  if (std::all_of(ids.begin(), ids.end(), [](int32_t id) { return id < 0; })) {
+    return Status::User(fmt::format("'{}' has no field ids", path_))
+        .Hint("files that were not written for Iceberg are found by a name mapping, which is not read yet");
+  }
+  Schema wanted;
+  for (const ScanColumn& column : columns_) {
+    Source source;
+    if (column.from == ScanColumn::From::kField) {
+      const auto found = std::find(ids.begin(), ids.end(), column.field.id);
+      if (found != ids.end()) {
+        source.column = wanted.size();
+        wanted.fields.push_back(
+            {reader_->schema()[static_cast<int>(found - ids.begin())].name, ReadType(column.type)});
+      } else if (const Value* value = IdentityOf(table, data, column.field.id)) {
+        source.constant = SqlValue(column.type, *value);
+      } else {
+        ASSIGN_OR_RETURN(source.constant, DefaultOf(column.field));
+      }
+    }
+    sources_.push_back(std::move(source));
+  }
+  return reader_->Project(wanted, row_);
+}
+
+Result<ColumnPtr> DataFileReader::Convert(size_t i, const Chunk& read) const {
+  const ScanColumn& column = columns_[i];
+  const int32_t rows = read.physical_rows();
+  switch (column.from) {
+    case ScanColumn::From::kSplit:
+      return ConstantColumn(column.type, Value(int64_t{split_}), rows);
+    case ScanColumn::From::kRaw:
+      return Column::Null(column.type, rows);
+    case ScanColumn::From::kOffset: {
+      ColumnBuilder offsets(column.type, rows);
+      for (int32_t row = 0; row < rows; ++row) offsets.Append<int64_t>(row_ + row);
+      return offsets.Finish();
+    }
+    default:
+      break;
+  }
+  const Source& source = sources_[i];
+  if (source.column < 0) {
+    return source.constant.is_null() ? Column::Null(column.type, rows)
+                                     : ConstantColumn(column.type, source.constant, rows);
+  }
+  Result<ColumnPtr> narrow = NarrowColumn(read.column(source.column), column.type);
+  if (narrow.ok()) return narrow;
+  return std::move(narrow).status().At(fmt::format("column '{}' of '{}'", column.name, path_));
+}
+
+Result<FileRows> DataFileReader::Next() {
+  ASSIGN_OR_RETURN(const Chunk read, reader_->Next());
+  const int32_t rows = read.physical_rows();
+  if (rows == 0) return FileRows();
+  std::vector<ColumnPtr> columns;
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    ASSIGN_OR_RETURN(columns.emplace_back(), Convert(i, read));
+  }
+  FileRows out{Chunk(std::move(columns), rows), row_};
+  if (deleted_.size() > 0) {
+    auto* selection = new Selection();
+    const SelectionPtr kept(selection);
+    for (int32_t row = 0; row < rows; ++row) {
+      if (!deleted_.Contains(row_ + row)) selection->rows.push_back(static_cast<uint16_t>(row));
+    }
+    out.chunk = out.chunk.WithSelection(kept);
+  }
+  row_ += rows;
+  return out;
+}
+
+}  // namespace caudal
