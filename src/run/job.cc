@@ -69,15 +69,21 @@ std::string FolderOf(const Plan& plan, const JobOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<Job>> Job::Start(Plan plan, const JobOptions& options) {
-  std::unique_ptr<Job> job(new Job(std::move(plan), options));
-  Status status = job->Prepare();
-  if (!status.ok()) return std::move(status).At("query '" + job->query_ + "'");
-  if (job->ended_before_) {
-    job->OnFinished(Status(), false);
-  } else {
-    job->coordinator_->Start();
-  }
+  ASSIGN_OR_RETURN(std::unique_ptr<Job> job, Prepare(std::move(plan), options));
+  job->Begin();
   return job;
+}
+
+Result<std::unique_ptr<Job>> Job::Prepare(Plan plan, const JobOptions& options) {
+  std::unique_ptr<Job> job(new Job(std::move(plan), options));
+  Status status = job->MakeReady();
+  if (!status.ok()) return std::move(status).At("query '" + job->query_ + "'");
+  return job;
+}
+
+void Job::Begin() {
+  if (ended_before_) return OnFinished(Status(), false);
+  coordinator_->Start();
 }
 
 Job::~Job() {
@@ -104,7 +110,7 @@ bool Job::HasCheckpoint(const Plan& plan, const JobOptions& options) {
                                        [](const ManifestFile& manifest) { return !manifest.closed; });
 }
 
-Status Job::Prepare() {
+Status Job::MakeReady() {
   query_ = options_.pipeline + "/" + plan_.query;
   if (!options_.make_operator) options_.make_operator = MakeOperator;
   started_millis_ = options_.env->NowMillis();

@@ -1,8 +1,9 @@
 // Job: one query running: restores it, runs its tasks, ends it.
 //
-// Start blocks (it reads the checkpoint); afterwards all methods may be called from any thread and none
-// blocks but Wait. With the seeded executor whoever drives that executor drives the job. Destroying a running
-// job is a crash: nothing is flushed, the next Start goes on from the last manifest.
+// Start and Prepare block (they read the checkpoint and ask the targets); afterwards all methods may be
+// called from any thread and none blocks but Wait. With the seeded executor whoever drives that executor
+// drives the job. Destroying a running job is a crash: nothing is flushed, the next Start goes on from the
+// last manifest.
 #pragma once
 
 #include <condition_variable>
@@ -22,6 +23,9 @@ class Job {
   // Takes the query's next generation, repeats the commit of the newest manifest, restores state. Refuses
   // (User) a plan that the checkpoint does not fit.
   static Result<std::unique_ptr<Job>> Start(Plan plan, const JobOptions& options);
+  // The same, but no row moves before Begin, the next call.
+  static Result<std::unique_ptr<Job>> Prepare(Plan plan, const JobOptions& options);
+  void Begin();
   ~Job();
   // Whether an earlier start of the query has committed: what it needs was there once.
   static bool HasCheckpoint(const Plan& plan, const JobOptions& options);
@@ -59,7 +63,7 @@ class Job {
  private:
   Job(Plan plan, const JobOptions& options) : plan_(std::move(plan)), options_(options) {}
 
-  Status Prepare();
+  Status MakeReady();
   Status OpenStore();
   void CarryOnCounts(Manifest* manifest);
   Status MakeEndpoints();

@@ -11,6 +11,9 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(50);
 constexpr int64_t kRecordNanos = 1'000'000'000;
+// So long the first start waits for what an earlier run has got going: long enough to hear that the SQL does
+// not fit its checkpoint, shorter than what asking a server that is away takes.
+constexpr int64_t kPatienceNanos = 3'000'000'000;
 
 QueryOrigin OriginOf(const ProgramText& text) {
   if (!text.file) return {text.name, "", ""};
@@ -65,23 +68,38 @@ Status EngineRun::Start() {
     options.refuse_drained = !options_.restarted;
     queries_.push_back(std::make_unique<QueryRunner>(std::move(plan), std::move(options), env_, &log_));
   }
-  for (const auto& query : queries_) RETURN_IF_ERROR(query->Begin());
+  // A run that has been under way goes on with what can: the mistakes of its first start have been told.
+  admitted_ = options_.restarted;
+  began_nanos_ = env_->SteadyNanos();
+  for (const auto& query : queries_) query->Begin(/*held=*/!admitted_);
+  return Status();
+}
+
+Status EngineRun::Admit(int64_t now) {
+  const bool patient = now - began_nanos_ < kPatienceNanos;
+  bool waits = false;
+  for (const auto& query : queries_) {
+    if (query->answer() && query->refuses()) return *query->answer();
+    if (query->answer()) continue;
+    waits = waits || patient || !query->has_checkpoint();
+    if (patient) break;  // of several refusals the first in the order of the program is told
+  }
+  if (waits) return Status();
+  admitted_ = true;
+  for (const auto& query : queries_) query->LetGo();
   return Status();
 }
 
 Status EngineRun::Run(const std::function<void(const RunView&)>& show, bool* before_start) {
   *before_start = true;
-  Status started = Start();
-  if (!started.ok()) {
-    queries_.clear();
-    return started;
-  }
-  *before_start = false;
+  RETURN_IF_ERROR(Start());
   rows_moved_nanos_ = viewed_nanos_ = env_->SteadyNanos();
   while (true) {
     HandleSignals();
     for (const auto& query : queries_) query->Tick();
     const int64_t now = env_->SteadyNanos();
+    if (!admitted_ && !ended()) RETURN_IF_ERROR(Admit(now));
+    *before_start = !admitted_;
     CheckIdle(now);
     Record(now);
     show(View(now));
@@ -145,6 +163,8 @@ void EngineRun::Record(int64_t now) {
     const std::string& name = jobs.back().query;
     if (query->ended() && !query->status().ok()) {
       not_running.push_back(fmt::format("query {} has failed: {}", name, query->status().ToString()));
+    } else if (query->starting()) {
+      not_running.push_back(fmt::format("query {} is being started", name));
     } else if (!query->ended() && !query->running()) {
       not_running.push_back(fmt::format("query {} waits to be started again", name));
     }
@@ -155,8 +175,9 @@ void EngineRun::Record(int64_t now) {
   const bool flush = now - recorded_nanos_ >= kRecordNanos || ended();
   if (new_commit || flush) {
     for (size_t i = 0; i < jobs.size(); ++i) {
-      // What the store says of a query that had ended before is still true.
-      if (!queries_[i]->ended_before()) recorder_.Observe(queries_[i]->plan(), jobs[i]);
+      // What the store says of a query that had ended before, or begins only now, is still true.
+      if (queries_[i]->ended_before() || (!queries_[i]->has_run() && jobs[i].status.ok())) continue;
+      recorder_.Observe(queries_[i]->plan(), jobs[i]);
     }
   }
   if (flush) {
@@ -182,6 +203,7 @@ RunView EngineRun::View(int64_t now) {
     if (view.trouble.ok()) view.trouble = query->trouble();
     ++view.queries;
   }
+  if (!ended()) WarnOfEnded(&view);
   const double seconds = static_cast<double>(now - viewed_nanos_) / 1e9;
   if (seconds >= 1) {
     rate_ = static_cast<double>(view.rows_read - viewed_rows_) / seconds;
@@ -192,6 +214,19 @@ RunView EngineRun::View(int64_t now) {
   return view;
 }
 
+// The last one's error is told as the run's.
+void EngineRun::WarnOfEnded(RunView* view) {
+  for (const auto& query : queries_) {
+    if (!query->ended() || query->status().ok() || !told_ended_.insert(query.get()).second) continue;
+    view->warnings.push_back(fmt::format("query '{}' has ended, the others go on: {}",
+                                         query->progress().query, query->status().ToString()));
+  }
+}
+
+bool EngineRun::awaits_answers() const {
+  return std::any_of(queries_.begin(), queries_.end(), [](const auto& query) { return query->starting(); });
+}
+
 bool EngineRun::ended() const {
   return std::all_of(queries_.begin(), queries_.end(), [](const auto& query) { return query->ended(); });
 }
@@ -199,7 +234,8 @@ bool EngineRun::ended() const {
 void EngineRun::MakeReports() {
   reports_.clear();
   for (const auto& query : queries_) {
-    if (!query->ended_before()) reports_.push_back(MakeReport(query->plan(), query->progress()));
+    if (query->has_run() && !query->ended_before())
+      reports_.push_back(MakeReport(query->plan(), query->progress()));
   }
 }
 

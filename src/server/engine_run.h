@@ -7,6 +7,7 @@
 #include <csignal>
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "run/supervise/child_report.h"
@@ -43,16 +44,22 @@ class EngineRun {
   // All outlive it.
   EngineRun(const Program* program, RunOptions options, RunSignals* signals, ChildReport* report);
 
-  // Until every query has ended: OK, or the error of the worst. `before_start`: nothing had begun.
+  // Until every query has ended: OK, or the error of the worst. `before_start`: no row had moved. At the
+  // first start of a run what one query is refused for refuses the whole; later each has its own fate.
   Status Run(const std::function<void(const RunView&)>& show, bool* before_start);
   const std::vector<QueryReport>& reports() const { return reports_; }
+  // Something outside has not answered yet, and may not for long; the destructor waits for it.
+  bool awaits_answers() const;
 
  private:
   Status Start();
+  // Lets the queries go once none of them refuses to.
+  Status Admit(int64_t now);
   void HandleSignals();
   void CheckIdle(int64_t now);
   void Record(int64_t now);
   RunView View(int64_t now);
+  void WarnOfEnded(RunView* view);
   bool ended() const;
   void StopAll(Job::StopKind kind);
   void MakeReports();
@@ -69,6 +76,9 @@ class EngineRun {
   OpsRecorder recorder_;
   std::vector<std::unique_ptr<QueryRunner>> queries_;
   std::vector<QueryReport> reports_;
+  std::set<const QueryRunner*> told_ended_;
+  int64_t began_nanos_ = 0;
+  bool admitted_ = false;
   bool stopping_ = false;
   bool store_failed_ = false;
   int64_t commits_ = 0;

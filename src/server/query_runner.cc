@@ -22,25 +22,46 @@ QueryRunner::QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log)
       name_(options_.pipeline + "/" + plan_.query),
       env_(env),
       log_(log),
-      policy_(kLimits) {}
+      policy_(kLimits) {
+  last_.query = name_;
+  last_.state = JobState::kFailed;  // there is no job yet
+}
 
-Status QueryRunner::Begin() {
+void QueryRunner::Begin(bool held) {
+  held_ = held;
+  has_checkpoint_ = Job::HasCheckpoint(plan_, options_);
   Start();
-  Status status = TakeStarted();
-  if (status.ok() || status.retry() != Retry::kBackoff || !Job::HasCheckpoint(plan_, options_)) return status;
-  status_ = std::move(status);
-  OnEnd(/*ran=*/false);
-  return Status();
+}
+
+bool QueryRunner::refuses() const {
+  if (!answer_ || answer_->ok()) return false;
+  return answer_->retry() != Retry::kBackoff || !has_checkpoint_;
+}
+
+void QueryRunner::LetGo() {
+  held_ = false;
+  if (!answer_) return;  // Tick takes it when it comes
+  if (answer_->ok()) return Run(std::move(prepared_));
+  OnFailedStart(*answer_);
 }
 
 void QueryRunner::Start() {
   starting_ = std::async(std::launch::async, [plan = plan_, options = options_]() mutable {
-    return Job::Start(std::move(plan), options);
+    return Job::Prepare(std::move(plan), options);
   });
 }
 
-Status QueryRunner::TakeStarted() {
-  ASSIGN_OR_RETURN(job_, starting_.get());
+void QueryRunner::TakeHeld() {
+  if (!starting_.valid() || !IsReady(starting_)) return;
+  Result<std::unique_ptr<Job>> job = starting_.get();
+  answer_ = job.status();
+  if (job.ok()) prepared_ = std::move(job).value();
+}
+
+void QueryRunner::Run(std::unique_ptr<Job> job) {
+  job_ = std::move(job);
+  job_->Begin();
+  last_ = job_->progress();
   // From here on it is this run that drains it or meets the end of its input, and reports it.
   const bool first_of_run = std::exchange(options_.refuse_drained, false);
   ended_before_ = first_of_run && job_->ended_before();
@@ -50,19 +71,25 @@ Status QueryRunner::TakeStarted() {
     log_->Write(fmt::format("event=warning query={} text={}", name_, RunLog::Quoted(warning)));
   }
   if (stopping_) job_->Stop(*stopping_);
-  return Status();
 }
 
 void QueryRunner::StartAgain() {
+  if (held_) return TakeHeld();
   if (!starting_.valid()) {
     if (stopping_) return End(Status());
     if (env_->SteadyNanos() >= restart_at_nanos_) Start();
     return;
   }
   if (!IsReady(starting_)) return;
-  Status status = TakeStarted();
-  if (status.ok()) return;
+  Result<std::unique_ptr<Job>> job = starting_.get();
+  if (job.ok()) return Run(std::move(job).value());
+  OnFailedStart(job.status());
+}
+
+void QueryRunner::OnFailedStart(Status status) {
   status_ = std::move(status);
+  last_.state = JobState::kFailed;
+  last_.status = status_;
   OnEnd(/*ran=*/false);
 }
 
@@ -147,12 +174,16 @@ void QueryRunner::OnEnd(bool ran) {
 void QueryRunner::End(Status status) {
   status_ = std::move(status);
   ended_ = true;
+  held_ = false;
+  prepared_.reset();
   log_->Write(fmt::format("event=ended query={} ok={}", name_, status_.ok()));
 }
 
 void QueryRunner::Stop(Job::StopKind kind) {
   stopping_ = kind;
   if (job_ != nullptr) job_->Stop(kind);
+  // Nothing has moved since the last epoch, so that a savepoint has nothing to add.
+  if (held_ && kind == Job::StopKind::kSavepoint) End(Status());
 }
 
 }  // namespace caudal

@@ -2,8 +2,7 @@
 //
 // Errors of the user or the data stop this query and leave the others alone; the outside world is waited for;
 // caudal's own faults are tried a few times. Called by the run's one thread, which must go round for the
-// other queries: only Begin and the destructor block; a later start, and the end of a job, have a thread of
-// their own.
+// other queries: only the destructor blocks; each start, and the end of a job, have a thread of their own.
 #pragma once
 
 #include <future>
@@ -26,9 +25,16 @@ class QueryRunner {
   // All outlive it.
   QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log);
 
-  // The first start: an error is the run's refusal. But a query that an earlier run has got going waits for
-  // what is away just now, and stops no other.
-  Status Begin();
+  // Asks for the first start. `held`: what starts moves no row before LetGo, so that the run may still be
+  // refused as a whole.
+  void Begin(bool held);
+  // Of a start that is held: what it came to; none as long as nothing has answered.
+  const std::optional<Status>& answer() const { return answer_; }
+  // It speaks against the run as a whole. But a query that an earlier run has got going waits for what is
+  // away just now, and stops no other.
+  bool refuses() const;
+  bool has_checkpoint() const { return has_checkpoint_; }  // as of Begin
+  void LetGo();
   // Looks after it; call a few times a second.
   void Tick();
   void Stop(Job::StopKind kind);
@@ -43,6 +49,8 @@ class QueryRunner {
   // As of now, or when it last ran.
   JobProgress progress() const { return job_ != nullptr ? job_->progress() : last_; }
   bool running() const { return job_ != nullptr; }
+  bool starting() const { return held_ || starting_.valid(); }
+  bool has_run() const { return last_.generation > 0; }  // in this process
   // What it waits out now and then goes on; OK if nothing.
   const Status& trouble() const { return trouble_; }
   // What its starts had to say since the last call.
@@ -50,14 +58,15 @@ class QueryRunner {
 
  private:
   void Start();
-  // What the start that was asked for came to; waits for it.
-  Status TakeStarted();
+  void TakeHeld();
+  void Run(std::unique_ptr<Job> job);
   void StartAgain();
   void LogCommit();
   // Logs what begins or has ended.
   void SetTrouble(Status trouble);
   void Warn(const std::string& warning);
   void OnEnd(bool ran);
+  void OnFailedStart(Status status);
   void End(Status status);
 
   Plan plan_;
@@ -67,6 +76,10 @@ class QueryRunner {
   RunLog* log_;
   std::unique_ptr<Job> job_;
   std::future<Result<std::unique_ptr<Job>>> starting_;
+  bool has_checkpoint_ = false;
+  bool held_ = false;
+  std::unique_ptr<Job> prepared_;  // while held
+  std::optional<Status> answer_;
   std::future<void> closing_;  // the job before
   JobProgress last_;
   Status status_;

@@ -92,15 +92,19 @@ class QueryRunnerTest : public ::testing::Test {
         "CREATE TABLE o (a INT) WITH ('connector' = 'blackhole');"
         "INSERT INTO o SELECT a FROM t");
     ASSERT_TRUE(outcomes.ok()) << outcomes.status().ToString();
+    plan_ = std::get<sql::InsertQuery>(outcomes->back()).plan;
+    MakeRunner();
+    runner_->Begin(/*held=*/false);
+    TickUntil([&] { return runner_->running(); });
+  }
+  void MakeRunner() {
     JobOptions options;
     options.env = Env::Real();
     options.files = FileSystem::Local();
     options.executor = &executor_;
     options.connectors = connectors_;
     options.state_root = folder_;
-    runner_ = std::make_unique<QueryRunner>(std::get<sql::InsertQuery>(outcomes->back()).plan, options,
-                                            &clock_, log_.get());
-    ASSERT_TRUE(runner_->Begin().ok());
+    runner_ = std::make_unique<QueryRunner>(plan_, options, &clock_, log_.get());
   }
   void TearDown() override {
     Answer();
@@ -134,6 +138,7 @@ class QueryRunnerTest : public ::testing::Test {
   std::span<const Connector* const> connectors_{list_};
   PoolExecutor executor_{Env::Real(), 1};
   ManualEnv clock_;
+  Plan plan_;
   std::string folder_;
   std::unique_ptr<RunLog> log_;
   std::unique_ptr<QueryRunner> runner_;
@@ -159,6 +164,55 @@ TEST_F(QueryRunnerTest, AStopReachesAQueryThatIsBeingStarted) {
   TickUntil([&] { return runner_->ended(); });
   EXPECT_TRUE(runner_->status().ok()) << runner_->status().ToString();
   EXPECT_EQ(runner_->progress().checkpoints.committed, 1);
+}
+
+TEST_F(QueryRunnerTest, AHeldStartRunsOnceItIsLetGo) {
+  MakeRunner();
+  runner_->Begin(/*held=*/true);
+  EXPECT_FALSE(runner_->answer().has_value());
+  TickUntil([&] { return runner_->answer().has_value(); });
+  EXPECT_TRUE(runner_->answer()->ok());
+  EXPECT_FALSE(runner_->refuses());
+  EXPECT_TRUE(runner_->starting());
+  EXPECT_FALSE(runner_->running());
+  runner_->LetGo();
+  EXPECT_TRUE(runner_->running());
+  EXPECT_FALSE(runner_->starting());
+}
+
+// What is away refuses a run that begins; one that has a checkpoint knows that it was there once.
+TEST_F(QueryRunnerTest, OnlyAQueryThatNeverRanRefusesARunForWhatIsAway) {
+  outside_.refuses = true;
+  MakeRunner();
+  runner_->Begin(/*held=*/true);
+  TickUntil([&] { return runner_->answer().has_value(); });
+  EXPECT_FALSE(runner_->has_checkpoint());
+  EXPECT_TRUE(runner_->refuses());
+
+  outside_.refuses = false;
+  MakeRunner();
+  runner_->Begin(/*held=*/false);
+  TickUntil([&] { return runner_->running(); });
+  runner_->Stop(Job::StopKind::kSavepoint);
+  TickUntil([&] { return runner_->ended(); });
+  outside_.refuses = true;
+  MakeRunner();
+  runner_->Begin(/*held=*/true);
+  TickUntil([&] { return runner_->answer().has_value(); });
+  EXPECT_TRUE(runner_->has_checkpoint());
+  EXPECT_FALSE(runner_->refuses());
+  runner_->LetGo();
+  EXPECT_FALSE(runner_->ended());
+  EXPECT_EQ(runner_->trouble().message(), "it is still away");
+}
+
+TEST_F(QueryRunnerTest, AStopEndsAHeldStartAtOnce) {
+  outside_.answers = false;
+  MakeRunner();
+  runner_->Begin(/*held=*/true);
+  runner_->Stop(Job::StopKind::kSavepoint);
+  EXPECT_TRUE(runner_->ended());
+  EXPECT_TRUE(runner_->status().ok());
 }
 
 // As one that is stopped while it waits for the next attempt.

@@ -12,6 +12,7 @@ constexpr int64_t kIdleNanos = 10'000'000'000;  // a row also when nothing happe
 constexpr int64_t kRateNanos = 900'000'000;     // between two looks at the rate of a query
 constexpr int64_t kKeptMillis = int64_t{30} * 86'400'000;
 constexpr int64_t kExpireEvery = 3'600'000'000'000;  // ns
+constexpr int kNumbersOfQuery = 11;                  // columns of ops.queries that only a job can fill
 constexpr size_t kMostRowsKept = 100'000;
 constexpr const char* kFates[] = {"published", "filtered", "dead", "duplicate", "late", "absorbed"};
 
@@ -93,6 +94,7 @@ void AddState(const JobProgress& progress, const Batch& batch, OpsRow* row) {
 }  // namespace
 
 void OpsRecorder::Observe(const Plan& plan, const JobProgress& progress) {
+  if (progress.generation == 0) return AddQuery(progress);
   Seen& seen = seen_[progress.query];
   if (seen.generation != progress.generation) Begin(plan, progress, &seen);
   const QueryReport report = MakeReport(plan, progress);
@@ -215,7 +217,14 @@ void OpsRecorder::AddQuery(const JobProgress& progress) {
   const bool ended = progress.state == JobState::kFinished || progress.state == JobState::kFailed;
   OpsRow query("queries");
   query.Text(progress.query).Text(origin_.pipeline).Text(progress.query.substr(progress.query.find('/') + 1));
-  query.Text(origin_.owner).Text(origin_.version).Text(std::to_string(progress.generation));
+  query.Text(origin_.owner).Text(origin_.version);
+  if (progress.generation == 0) {
+    query.Null().Text(StateName(progress)).Null().Time(env_->NowMillis());
+    for (int column = 0; column < kNumbersOfQuery; ++column) query.Null();
+    query.Text(Secrets::RedactMessage(progress.status.ToString()));
+    return rows_.push_back(std::move(query));
+  }
+  query.Text(std::to_string(progress.generation));
   query.Text(StateName(progress)).Time(progress.started_millis).Time(env_->NowMillis());
   query.Integer(progress.checkpoints.last.number).Integer(progress.checkpoints.committed);
   query.Integer(progress.checkpoints.abandoned).Integer(progress.memory_used).Integer(progress.memory_limit);

@@ -29,7 +29,7 @@ class OpsRecorder {
   OpsRecorder(std::string state_root, QueryOrigin origin, Env* env)
       : state_root_(std::move(state_root)), origin_(std::move(origin)), env_(env) {}
 
-  // What the query did since the last call.
+  // What the query did since the last call; generation 0: it could not start, and why is all that is known.
   void Observe(const Plan& plan, const JobProgress& progress);
   // Writes what was observed; an error keeps it for the next call.
   Status Flush();

@@ -1,6 +1,7 @@
 #include "server/cli/run.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <csignal>
@@ -130,6 +131,8 @@ void RunChild(const Program& program, const RunOptions& options, ChildReport* re
   }
   const Status shown = console.Flush();
   report->Ended(status.ok() ? shown : status, before_start);
+  // Whatever has not answered is not waited for: a start may be killed at any moment.
+  if (run.awaits_answers()) _exit(0);
 }
 
 }  // namespace
