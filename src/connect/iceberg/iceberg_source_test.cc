@@ -308,13 +308,19 @@ TEST_F(IcebergSourceTest, Kf39RenamedDroppedAddedAndWidenedColumns) {
   iceberg::Field with_default{.id = 6, .name = "d", .type = iceberg::Type(iceberg::TypeId::kLong)};
   with_default.initial_default = "42";
   schema.fields.push_back(with_default);
+  with_default.id = 7;
+  with_default.name = "price";
+  with_default.type = *iceberg::ParsePrimitive("decimal(9, 2)");
+  with_default.initial_default = "\"1.50\"";
+  schema.fields.push_back(with_default);
   Change(iceberg::AddSchema{schema});
   Declare({{"d", Type(TypeId::kBigInt)},
+           {"price", Type::Decimal(9, 2)},
            {"n", Type(TypeId::kBigInt)},
            {"value", Type::String()},
            {"new_name", Type::String()},
            {"f", Type(TypeId::kDouble)}});
-  EXPECT_EQ(Contents({"new_name", "value", "n", "d", "f"}), "before|-|7|42|1.500000|");
+  EXPECT_EQ(Contents({"new_name", "value", "n", "d", "f", "price"}), "before|-|7|42|1.500000|150|");
   EXPECT_EQ(Contents({}), "") << "a row without columns is a row";
   // A snapshot of before is read as it was.
   table_.options["snapshot-id"] = std::to_string(first);

@@ -7,6 +7,7 @@
 
 #include "connect/iceberg/scan/deleted_rows.h"
 #include "data/column_builder.h"
+#include "data/text/number_text.h"
 #include "iceberg/catalog/table_files.h"
 
 namespace caudal {
@@ -31,6 +32,13 @@ Result<Value> DefaultOf(const iceberg::Field& field) {
     case iceberg::TypeId::kString:
       if (json.is_string()) return Value(json.get<std::string>());
       break;
+    case iceberg::TypeId::kDecimal: {
+      int128_t unscaled = 0;
+      const bool parsed = json.is_string() && ParseDecimal(json.get<std::string>(), field.type.precision,
+                                                           field.type.scale, &unscaled);
+      if (parsed) return Value(unscaled);
+      break;
+    }
     default:
       break;
   }
@@ -103,7 +111,8 @@ Status DataFileReader::Bind(const iceberg::TableMetadata& table, const iceberg::
       } else if (const Value* value = IdentityOf(table, data, column.field.id)) {
         source.constant = SqlValue(column.type, *value);
       } else {
-        ASSIGN_OR_RETURN(source.constant, DefaultOf(column.field));
+        ASSIGN_OR_RETURN(const Value initial, DefaultOf(column.field));
+        source.constant = SqlValue(column.type, initial);
       }
     }
     sources_.push_back(std::move(source));
