@@ -107,13 +107,15 @@ peer-redis: build ## kill NeoBank and the Redis server that it writes to, 20 tim
 	@test/peer/redis/restarts --caudal build/release/caudal
 
 .PHONY: peer-kafka
-peer-kafka: ## read and write a real Kafka: start-up modes, lost data, outages, kills, then NeoBank under kills (needs Java)
+peer-kafka: ## read and write a real Kafka: start-up modes, lost data, logins, outages, kills, latency, then NeoBank under kills (needs Java)
 	@tools/setup test
 	@cmake --preset release -DCAUDAL_TESTS=ON > build/configure.log || { cat build/configure.log; exit 1; }
 	@ninja -C build/release caudal connect_kafka_test
 	@test/peer/kafka/source build/release/caudal
 	@test/peer/kafka/sink build/release/caudal
 	@test/peer/kafka/dead_letters build/release/caudal
+	@test/peer/kafka/failover build/release/caudal
+	@test/peer/kafka/security build/release/caudal
 	@test/peer/kafka/kill --caudal build/release/caudal
 	@test/peer/kafka/docs build/release/caudal
 

@@ -12,6 +12,11 @@ namespace {
 
 constexpr int kFirstSoundVersion = 0x020d02ff;  // 2.13.2: the last fault in batches is gone
 
+// A seek is the library's own affair and waits for no broker.
+constexpr int kSeekMillis = 1000;
+constexpr int kSeekPauseMillis = 10;
+constexpr int kSeekAttempts = 100;
+
 struct ListDeleter {
   void operator()(rd_kafka_topic_partition_list_t* list) const {
     rd_kafka_topic_partition_list_destroy(list);
@@ -252,7 +257,26 @@ Result<rd_kafka_queue_s*> KafkaClient::AssignPartition(const KafkaPartitionId& p
     rd_kafka_queue_destroy(queue);
     return status;
   }
-  return queue;
+  const Status compared = leader_epoch >= 0 && offset > 0 ? CompareEpoch(list.get()) : Status();
+  if (compared.ok()) return queue;
+  Release(partition, queue);
+  return compared;
+}
+
+// The library asks the broker where an epoch ended after a seek and when the leader changes while it reads,
+// but not when it begins to read.
+Status KafkaClient::CompareEpoch(rd_kafka_topic_partition_list_s* list) {
+  rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+  for (int attempt = 0; attempt < kSeekAttempts; ++attempt) {
+    rd_kafka_error_t* failed = rd_kafka_seek_partitions(client_, list, kSeekMillis);
+    error = failed != nullptr ? rd_kafka_error_code(failed) : list->elems[0].err;
+    if (failed != nullptr) rd_kafka_error_destroy(failed);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return Status();
+    std::this_thread::sleep_for(std::chrono::milliseconds(kSeekPauseMillis));  // it has not begun yet
+  }
+  return Failure(fmt::format("whether the log of {}[{}] was cut cannot be asked", list->elems[0].topic,
+                             list->elems[0].partition),
+                 error);
 }
 
 void KafkaClient::Release(const KafkaPartitionId& partition, rd_kafka_queue_s* queue) {

@@ -16,6 +16,7 @@
 
 // The client library's own, so that its header stays in the files that call it.
 struct rd_kafka_queue_s;
+struct rd_kafka_topic_partition_list_s;
 
 namespace caudal {
 
@@ -77,6 +78,7 @@ class KafkaClient {
  private:
   KafkaClient() = default;
   Status Failure(std::string_view what, int error) const;
+  Status CompareEpoch(rd_kafka_topic_partition_list_s* list);
   std::string TopicId(const std::string& name, int broker, int timeout_ms);
 
   KafkaEvents events_;  // outlives the client

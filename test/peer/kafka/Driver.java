@@ -7,12 +7,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.*;
 import java.util.concurrent.Future;
+import java.util.function.Function;
 import org.apache.kafka.clients.admin.*;
 import org.apache.kafka.clients.consumer.*;
 import org.apache.kafka.clients.producer.*;
 import org.apache.kafka.clients.producer.internals.BuiltInPartitioner;
 import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.ElectionNotNeededException;
 import org.apache.kafka.common.serialization.*;
@@ -153,6 +155,18 @@ public class Driver {
         lead(words[1], Integer.parseInt(words[2]));
         return "";
       }
+      case "replicas" -> { // topic, broker…: that have all its partitions, the first as the leader
+        List<Integer> brokers = Arrays.stream(words).skip(2).map(Integer::parseInt).toList();
+        move(words[1], info -> brokers);
+        return "";
+      }
+      case "unclean" -> { // topic, broker: that leads partition 0 though it lacks records
+        TopicPartition at = new TopicPartition(words[1], 0);
+        admin.electLeaders(ElectionType.UNCLEAN, Set.of(at)).partitions().get();
+        var leader = admin.describeTopics(List.of(words[1])).allTopicNames().get().get(words[1]).partitions().get(0).leader();
+        if (leader == null || leader.id() != Integer.parseInt(words[2])) throw new IllegalStateException("led by " + leader);
+        return "";
+      }
       case "scram" -> { // user, 256|512, password
         ScramMechanism mechanism = ScramMechanism.fromMechanismName("SCRAM-SHA-" + words[2]);
         admin.alterUserScramCredentials(List.of(
@@ -193,13 +207,19 @@ public class Driver {
 
   /** The broker becomes the preferred one of its replicas, and is elected. */
   static void lead(String topic, int broker) throws Exception {
-    Map<TopicPartition, Optional<NewPartitionReassignment>> order = new HashMap<>();
-    for (var info : admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions()) {
+    move(topic, info -> {
       List<Integer> replicas = new ArrayList<>(List.of(broker));
       info.replicas().forEach(node -> {
         if (node.id() != broker) replicas.add(node.id());
       });
-      order.put(new TopicPartition(topic, info.partition()), Optional.of(new NewPartitionReassignment(replicas)));
+      return replicas;
+    });
+  }
+
+  static void move(String topic, Function<TopicPartitionInfo, List<Integer>> replicas) throws Exception {
+    Map<TopicPartition, Optional<NewPartitionReassignment>> order = new HashMap<>();
+    for (var info : admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions()) {
+      order.put(new TopicPartition(topic, info.partition()), Optional.of(new NewPartitionReassignment(replicas.apply(info))));
     }
     admin.alterPartitionReassignments(order).all().get();
     while (!admin.listPartitionReassignments(order.keySet()).reassignments().get().isEmpty()) Thread.sleep(50);
