@@ -14,41 +14,69 @@ RedisCommitter::RedisCommitter(RedisTarget target, ConnectorContext context, Ack
     : target_(std::move(target)),
       form_(RedisSegmentForm(target_)),
       context_(std::move(context)),
-      ledger_(fmt::format("caudal:ledger:{}@{}:{}", context_.query, context_.identity, context_.sink)),
+      ledger_(RedisLedger::Of(context_)),
+      reached_(target_.mode == RedisMode::kCluster ? kRedisSlots : 0),
       acknowledged_(acknowledged) {}
 
 Status RedisCommitter::Connect() {
-  if (connection_ != nullptr) return Status();
-  ASSIGN_OR_RETURN(std::unique_ptr<RedisConnection> connection, RedisConnection::Open(&target_));
-  ASSIGN_OR_RETURN(const RedisAnswer loaded,
-                   connection->Call(RedisCommand().Add("SCRIPT").Add("LOAD").Add(kRedisCommitScript)));
-  script_ = loaded.text;
+  if (nodes_ != nullptr) return Status();
+  ASSIGN_OR_RETURN(nodes_, RedisNodes::Open(&target_, kRedisCommitScript));
   target_.met = true;
-  connection_ = std::move(connection);
   return Status();
 }
 
 Result<RedisCommitter::Ledger> RedisCommitter::ReadLedger() {
   RETURN_IF_ERROR(Connect());
+  const std::string key = ledger_.head();
   RedisCommand command;
-  command.Add("HMGET").Add(std::string_view(ledger_)).Add("generation").Add("number").Add("complete");
-  ASSIGN_OR_RETURN(const RedisAnswer answer, connection_->Call(command));
+  command.Add("HMGET")
+      .Add(std::string_view(key))
+      .Add("generation")
+      .Add("number")
+      .Add("complete")
+      .Add("marks");
+  ASSIGN_OR_RETURN(const RedisAnswer answer, nodes_->Call(key, command));
   Ledger ledger;
-  if (answer.list.size() != 3 || answer.list[0].kind == RedisAnswer::Kind::kNull) return ledger;
+  if (answer.list.size() != 4 || answer.list[0].kind == RedisAnswer::Kind::kNull) return ledger;
+  const Status damaged = Status::Data(fmt::format("the ledger '{}' in the server is damaged", key))
+                             .Hint("build the table anew under another --state folder");
   if (!ParseWholeInteger(answer.list[0].text, &ledger.epoch.generation) ||
       !ParseWholeInteger(answer.list[1].text, &ledger.epoch.number)) {
-    return Status::Data(fmt::format("the ledger '{}' in the server is damaged", ledger_))
-        .Hint("build the table anew under another --state folder");
+    return damaged;
   }
   ledger.complete = answer.list[2].text == "1";
+  for (std::string_view rest = answer.list[3].text; !rest.empty();) {
+    int64_t slot = 0;
+    const size_t end = std::min(rest.find(','), rest.size());
+    if (!ParseWholeInteger(rest.substr(0, end), &slot) || slot < 0 || slot >= kRedisSlots) return damaged;
+    ledger.marks.push_back(static_cast<int>(slot));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
   return ledger;
+}
+
+Status RedisCommitter::CheckMarks(const Ledger& ledger) {
+  if (!nodes_->is_cluster()) return Status();
+  for (const int slot : ledger.marks) {
+    const std::string key = ledger_.mark_in(slot);
+    RedisCommand command;
+    command.Add("HMGET").Add(std::string_view(key)).Add("generation").Add("number");
+    ASSIGN_OR_RETURN(const RedisAnswer answer, nodes_->Call(key, command));
+    Epoch at;  // a mark that is no number is gone, too
+    if (answer.list.size() == 2) {
+      static_cast<void>(ParseWholeInteger(answer.list[0].text, &at.generation) &&
+                        ParseWholeInteger(answer.list[1].text, &at.number));
+    }
+    if (at < ledger.epoch) return RedisPipeline::LostEpochs(key, at, ledger.epoch);
+  }
+  return Status();
 }
 
 Result<Epoch> RedisCommitter::LastCommitted() {
   if (context_.ephemeral) return Epoch();
   Result<Ledger> ledger = ReadLedger();
   if (!ledger.ok()) {
-    connection_.reset();
+    nodes_.reset();
     return std::move(ledger).status().At(target_.frame());
   }
   acknowledged_->Raise(ledger->epoch);
@@ -59,7 +87,7 @@ CommitResult RedisCommitter::Commit(Epoch epoch, std::span<const Committable> co
   bool lost = false;
   Status status = Apply(epoch, committables, &lost);
   if (!status.ok()) {
-    connection_.reset();  // the next call starts from a fresh connection
+    nodes_.reset();  // the next call starts from a fresh connection
     return Answer(std::move(status), lost);
   }
   acknowledged_->Raise(epoch);
@@ -81,11 +109,14 @@ Status RedisCommitter::Apply(Epoch epoch, std::span<const Committable> committab
     }
     // Segments of an epoch that the server has may be gone already.
     ASSIGN_OR_RETURN(ledger, ReadLedger());
-    if (ledger.epoch < attempt.least) return RedisPipeline::LostEpochs(ledger_, ledger.epoch, attempt.least);
+    if (ledger.epoch < attempt.least) {
+      return RedisPipeline::LostEpochs(ledger_.head(), ledger.epoch, attempt.least);
+    }
+    RETURN_IF_ERROR(CheckMarks(ledger));
     if (ledger.epoch > epoch) return Status();
-    if (ledger.epoch == epoch && ledger.complete) return ConfirmAgain();
+    if (ledger.epoch == epoch && ledger.complete) return ConfirmAgain(ledger);
   }
-  RedisPipeline pipeline(connection_.get(), &script_, std::move(attempt));
+  RedisPipeline pipeline(nodes_.get(), &reached_, std::move(attempt));
   for (const Committable& committable : committables) {
     ASSIGN_OR_RETURN(const SegmentReference reference, SegmentReference::Parse(form_, committable.payload));
     RETURN_IF_ERROR(reference.CheckTarget(form_, "'hostname', 'port' and 'database'"));
@@ -94,40 +125,31 @@ Status RedisCommitter::Apply(Epoch epoch, std::span<const Committable> committab
     RETURN_IF_ERROR(status);
   }
   RETURN_IF_ERROR(pipeline.Finish());
-  return WaitForReplicas();
+  return target_.wait_replicas == 0 ? Status() : nodes_->WaitForReplicas(target_.wait_replicas);
 }
 
-// WAIT is about the writes of its own connection, so there must be one.
-Status RedisCommitter::ConfirmAgain() {
+// WAIT is about the writes of its own connection, so there must be one, to each server.
+Status RedisCommitter::ConfirmAgain(const Ledger& ledger) {
   if (target_.wait_replicas == 0) return Status();
-  RedisCommand touch;
-  touch.Add("HSET").Add(std::string_view(ledger_)).Add("confirmed");
-  touch.Add(std::string_view(fmt::format("{:016x}", context_.env->Random())));
-  RETURN_IF_ERROR(connection_->Call(touch).status());
-  return WaitForReplicas();
-}
-
-Status RedisCommitter::WaitForReplicas() {
-  if (target_.wait_replicas == 0) return Status();
-  RedisCommand wait;
-  wait.Add("WAIT").Add(int64_t{target_.wait_replicas}).Add(std::max<int64_t>(target_.answer_millis / 2, 1));
-  ASSIGN_OR_RETURN(const RedisAnswer answer, connection_->Call(wait));
-  if (answer.integer >= target_.wait_replicas) return Status();
-  return Status::External(
-             fmt::format("{} of the {} replicas that 'caudal.wait-replicas' asks for have the epoch",
-                         answer.integer, target_.wait_replicas),
-             Retry::kBackoff)
-      .Hint("start the replicas, or let them catch up; it is tried again");
+  std::vector<std::string> keys = {ledger_.head()};
+  for (const int slot : ledger.marks) keys.push_back(ledger_.mark_in(slot));
+  const std::string chance = fmt::format("{:016x}", context_.env->Random());
+  for (const std::string& key : keys) {
+    RedisCommand touch;
+    touch.Add("HSET").Add(std::string_view(key)).Add("confirmed").Add(std::string_view(chance));
+    RETURN_IF_ERROR(nodes_->Call(key, touch).status());
+  }
+  return nodes_->WaitForReplicas(target_.wait_replicas);
 }
 
 Status RedisCommitter::Gone(Status why, const Ledger& ledger, Epoch epoch) const {
-  return std::move(why).Hint(
-      fmt::format("the server's ledger is at epoch {}-{}: if it was further once, the server has lost what "
-                  "it had acknowledged "
-                  "('appendfsync always' keeps it); to go on without the rows, run there: HSET '{}' "
-                  "generation {} number {} "
-                  "complete 1",
-                  ledger.epoch.generation, ledger.epoch.number, ledger_, epoch.generation, epoch.number));
+  return std::move(why).Hint(fmt::format(
+      "the server's ledger is at epoch {}-{}: if it was further once, the server has lost what "
+      "it had acknowledged "
+      "('appendfsync always' keeps it); to go on without the rows, run there: HSET '{}' "
+      "generation {} number {} "
+      "complete 1",
+      ledger.epoch.generation, ledger.epoch.number, ledger_.head(), epoch.generation, epoch.number));
 }
 
 Status RedisCommitter::ApplySegment(const SegmentReference& reference, RedisPipeline* pipeline, bool* lost) {

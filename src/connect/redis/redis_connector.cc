@@ -1,7 +1,5 @@
 #include "connect/redis/redis_connector.h"
 
-#include <fmt/format.h>
-
 #include "connect/redis/redis_sink.h"
 #include "connect/redis/redis_target.h"
 
@@ -72,10 +70,6 @@ Result<ChangelogKinds> RedisConnector::sink_changelog(const Table& table) const 
 Result<std::unique_ptr<Sink>> RedisConnector::MakeSink(const Table& table,
                                                        const ConnectorContext& context) const {
   ASSIGN_OR_RETURN(RedisTarget target, RedisTarget::Of(table));
-  if (target.mode == RedisMode::kCluster) {
-    return Status::User(fmt::format("table '{}': writing to a cluster is not built yet", table.name))
-        .Hint("name a server of its own, or sentinels");
-  }
   return std::unique_ptr<Sink>(std::make_unique<RedisSink>(std::move(target), context));
 }
 

@@ -13,7 +13,7 @@ struct Known {
   std::string_view hint;
 };
 
-constexpr std::string_view kClusterHint = "clusters are not built yet: name a server of its own";
+constexpr std::string_view kClusterHint = "the server is a node of a cluster: name it in 'cluster-nodes'";
 constexpr std::string_view kAccessHint =
     "set 'username' and 'password' (or put them in 'url'), a secret as ${env:NAME}";
 constexpr std::string_view kRights =
@@ -32,6 +32,8 @@ constexpr Known kKnown[] = {
      "the server cannot write its own files: look at its disk and log; it is tried again"},
     {"MASTERDOWN", Meaning::kPasses, "the server is a replica without its primary; it is tried again"},
     {"NOREPLICAS", Meaning::kPasses, "the server waits for its replicas ('min-replicas-to-write')"},
+    {"CLUSTERDOWN", Meaning::kPasses,
+     "slots of the cluster have no server ('redis-cli --cluster check' tells more); it is tried again"},
     {"TRYAGAIN", Meaning::kPasses, "keys are on their way from one node to another; it is tried again"},
     {"UNKILLABLE", Meaning::kPasses, "a script of somebody else holds the server; it is tried again"},
     {"NOSCRIPT", Meaning::kPasses, "somebody has flushed the server's scripts; it is tried again"},
@@ -51,7 +53,6 @@ constexpr Known kKnown[] = {
     {"MOVED", Meaning::kUser, kClusterHint},
     {"ASK", Meaning::kUser, kClusterHint},
     {"CROSSSLOT", Meaning::kUser, kClusterHint},
-    {"CLUSTERDOWN", Meaning::kUser, kClusterHint},
     {"WRONGTYPE", Meaning::kData,
      "another program or table has made the key: remove it, or set 'caudal.key' to keys of the table's own"},
 };

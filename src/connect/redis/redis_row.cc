@@ -70,11 +70,17 @@ Result<RedisRowWriter> RedisRowWriter::Make(RedisLayout layout) {
   return RedisRowWriter(std::move(layout), std::move(key));
 }
 
-bool RedisRowWriter::Append(const SegmentRecord& record, RedisBatch* batch) {
+bool RedisRowWriter::Read(const SegmentRecord& record) {
   if (!ReadCells(record)) return false;
+  is_delete_ = record.is_delete;
+  MakeKey(record.is_delete);
+  return true;
+}
+
+void RedisRowWriter::AppendTo(RedisBatch* batch) {
   batch->ttl_millis = layout_.ttl_millis;
-  AppendKey(record, batch);
-  if (record.is_delete) {
+  batch->keys.Add(std::string_view(key_));
+  if (is_delete_) {
     batch->actions.Add(kDelete);
   } else if (layout_.format == RedisFormat::kHash) {
     AppendHash(batch);
@@ -83,7 +89,6 @@ bool RedisRowWriter::Append(const SegmentRecord& record, RedisBatch* batch) {
   } else {
     AppendJson(batch);
   }
-  return true;
 }
 
 bool RedisRowWriter::ReadCells(const SegmentRecord& record) {
@@ -95,18 +100,17 @@ bool RedisRowWriter::ReadCells(const SegmentRecord& record) {
   return at == record.cells.size();
 }
 
-void RedisRowWriter::AppendKey(const SegmentRecord& record, RedisBatch* batch) {
+void RedisRowWriter::MakeKey(bool is_delete) {
   key_values_.clear();
   for (size_t i = 0; i < layout_.key.size(); ++i) {
     const auto column = static_cast<size_t>(layout_.key[i]);
-    Cell cell = cells_[record.is_delete ? i : column];
+    Cell cell = cells_[is_delete ? i : column];
     if (cell.kind == Cell::Kind::kReal && cell.real == 0) cell.real = 0;  // keys are equal when values are
     key_values_.push_back(cell.kind == Cell::Kind::kNull ? ""
                                                          : RedisTextOf(cell, layout_.columns[column].kind));
   }
-  text_.clear();
-  template_.Append(key_values_, &text_);
-  batch->keys.Add(std::string_view(text_));
+  key_.clear();
+  template_.Append(key_values_, &key_);
 }
 
 // Fields of columns that are NULL go, those that are no columns stay.

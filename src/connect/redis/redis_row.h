@@ -26,14 +26,17 @@ class RedisRowWriter {
  public:
   static Result<RedisRowWriter> Make(RedisLayout layout);
 
-  // False when the cells are damaged.
-  bool Append(const SegmentRecord& record, RedisBatch* batch);
+  // False when the cells are damaged. The record's bytes outlive what is done with it.
+  bool Read(const SegmentRecord& record);
+  // Of the record that was read.
+  std::string_view key() const { return key_; }
+  void AppendTo(RedisBatch* batch);
 
  private:
   RedisRowWriter(RedisLayout layout, RedisKeyTemplate key)
       : layout_(std::move(layout)), template_(std::move(key)) {}
   bool ReadCells(const SegmentRecord& record);
-  void AppendKey(const SegmentRecord& record, RedisBatch* batch);
+  void MakeKey(bool is_delete);
   void AppendHash(RedisBatch* batch);
   void AppendString(RedisBatch* batch);
   void AppendJson(RedisBatch* batch);
@@ -41,8 +44,9 @@ class RedisRowWriter {
   RedisLayout layout_;
   RedisKeyTemplate template_;
   std::vector<Cell> cells_;  // of the record at hand
+  bool is_delete_ = false;
   std::vector<std::string> key_values_;
-  std::string text_;
+  std::string key_, text_;
 };
 
 // A cell as CAST to STRING writes it; bytes as they are. REQUIRES: it is not NULL.

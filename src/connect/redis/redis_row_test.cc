@@ -73,7 +73,8 @@ Written Write(std::string_view format) {
   auto writer = RedisRowWriter::Make(*again);
   SegmentRecord record;
   record.cells = written.cells;
-  EXPECT_TRUE(writer->Append(record, &written.batch));
+  EXPECT_TRUE(writer->Read(record));
+  writer->AppendTo(&written.batch);
   return written;
 }
 
@@ -111,12 +112,12 @@ TEST(RedisRow, DamageIsFound) {
   RedisBatch batch;
   SegmentRecord record;
   record.cells = cells;
-  EXPECT_FALSE(writer->Append(record, &batch));  // the second column is missing
+  EXPECT_FALSE(writer->Read(record));  // the second column is missing
   record.is_delete = true;
-  EXPECT_TRUE(writer->Append(record, &batch));
+  EXPECT_TRUE(writer->Read(record));
   cells += '\0';
   record.cells = cells;
-  EXPECT_FALSE(writer->Append(record, &batch));  // one too many
+  EXPECT_FALSE(writer->Read(record));  // one too many
   for (
       const char* header :
       {"", "{}", "[]", R"({"columns": [], "key": [0], "template": "", "format": "hash", "ttl_ms": 0})",
@@ -136,7 +137,8 @@ TEST(RedisRow, ZerosThatAreEqualAreOneKey) {
     CellEncoder(*ConstantColumn(Type(TypeId::kDouble), Value(zero), 1)).Append(0, &cells);
     SegmentRecord record;
     record.cells = cells;
-    ASSERT_TRUE(writer->Append(record, &batch));
+    ASSERT_TRUE(writer->Read(record));
+    writer->AppendTo(&batch);
   }
   EXPECT_EQ(batch.keys.at(0), "0.0");
   EXPECT_EQ(batch.keys.at(1), "0.0");

@@ -12,7 +12,7 @@ if generation > 0 then
   local ledger = redis.call('HMGET', KEYS[1], 'generation', 'number', 'complete', 'attempt', 'batch')
   local g, n = tonumber(ledger[1] or '0'), tonumber(ledger[2] or '0')
   local least_g, least_n = tonumber(ARGV[7]), tonumber(ARGV[8])
-  if g < least_g or (g == least_g and n < least_n) then return {'gap', 0, ''} end
+  if g < least_g or (g == least_g and n < least_n) then return {'lost', g, ledger[2] or '0'} end
   if g > generation or (g == generation and n > number) then return {'older', 0, ''} end
   local same = g == generation and n == number
   if same and ledger[3] == '1' then return {'done', 0, ''} end
@@ -51,6 +51,7 @@ end
 if generation > 0 then
   redis.call('HSET', KEYS[1], 'generation', generation, 'number', number, 'complete', last, 'attempt', attempt,
     'batch', batch)
+  if ARGV[at] then redis.call('HSET', KEYS[1], 'marks', ARGV[at]) end
 end
 return {'ok', #KEYS - 1, ''}
 )lua";

@@ -2,14 +2,14 @@
 
 #include "api/segment/segment_writer.h"
 #include "connect/redis/redis_committer.h"
-#include "connect/redis/redis_connection.h"
 #include "connect/redis/redis_segment.h"
 #include "connect/redis/redis_writer.h"
+#include "connect/redis/server/redis_nodes.h"
 
 namespace caudal {
 
 Status RedisSink::CheckTarget() const {
-  Status status = RedisConnection::Open(&target_).status();
+  Status status = RedisNodes::Open(&target_, "").status();
   if (status.ok() || status.domain() == Domain::kExternal) return Status();
   return std::move(status).At(target_.frame());
 }

@@ -55,14 +55,23 @@ class RedisServer : public RedisProcess {
   }
 
  private:
+  // Of a slot that is on its way here, too.
+  static RedisAnswer Get(RedisConnection* connection, const RedisCommand& command) {
+    auto answer = connection->Call(command);
+    if (answer.ok()) return *answer;
+    EXPECT_TRUE(connection->Call(RedisCommand().Add("ASKING")).ok());
+    answer = connection->Call(command);
+    EXPECT_TRUE(answer.ok()) << answer.status().ToString();
+    return answer.ok() ? *answer : RedisAnswer();
+  }
   static std::string Value(RedisConnection* connection, std::string_view key) {
-    const std::string type = connection->Call(RedisCommand().Add("TYPE").Add(key))->text;
-    if (type == "string") return connection->Call(RedisCommand().Add("GET").Add(key))->text;
+    const std::string type = Get(connection, RedisCommand().Add("TYPE").Add(key)).text;
+    if (type == "string") return Get(connection, RedisCommand().Add("GET").Add(key)).text;
     if (type != "hash") return "(" + type + ")";
-    const auto fields = connection->Call(RedisCommand().Add("HGETALL").Add(key));
+    const RedisAnswer fields = Get(connection, RedisCommand().Add("HGETALL").Add(key));
     std::vector<std::string> pairs;
-    for (size_t i = 0; i + 1 < fields->list.size(); i += 2) {
-      pairs.push_back(fields->list[i].text + "=" + fields->list[i + 1].text);
+    for (size_t i = 0; i + 1 < fields.list.size(); i += 2) {
+      pairs.push_back(fields.list[i].text + "=" + fields.list[i + 1].text);
     }
     std::sort(pairs.begin(), pairs.end());
     std::string text;
