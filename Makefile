@@ -103,8 +103,10 @@ peer-iceberg: ## read and write Iceberg tables in turn with PyIceberg, which is 
 	@PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/sql build/release/caudal $(if $(SAMPLES),--samples $(SAMPLES))
 
 .PHONY: peer-redis
-peer-redis: build ## kill NeoBank and the Redis server that it writes to, 20 times each; the features must stay exact
+peer-redis: build ## kill NeoBank and its Redis, 20 times each, and masters behind sentinels and in a cluster; the features must stay exact
 	@test/peer/redis/restarts --caudal build/release/caudal
+	@test/peer/redis/failover --caudal build/release/caudal sentinel
+	@test/peer/redis/failover --caudal build/release/caudal cluster
 
 .PHONY: peer-kafka
 peer-kafka: ## read and write a real Kafka: start-up modes, lost data, logins, outages, kills, latency, then NeoBank under kills (needs Java)
