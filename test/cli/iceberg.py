@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Rows into an Iceberg table while the engine dies at one place after another: each row is there once, and no file is left over.
+
+  test/cli/iceberg.py build/release/caudal [-k PATTERN]
+"""
+import json
+import shutil
+
+from cli_case import CliCase, main
+
+TABLE = """
+CREATE TABLE clicks (id BIGINT, kind INT)
+WITH ('connector' = 'iceberg', 'catalog-name' = 'lake', 'warehouse' = 'lake', 'caudal.partition-by' = 'bucket(2, id), kind');
+"""
+JOB = TABLE + """
+CREATE TABLE arriving (id BIGINT, kind INT)
+WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json', 'source.monitor-interval' = '50 ms');
+INSERT INTO clicks SELECT id, kind FROM arriving;
+"""
+ROWS = 50  # a file
+
+
+class Iceberg(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.write("job.sql", JOB)
+        self.files = 0
+
+    def arrive(self):
+        first = self.files * ROWS
+        rows = "".join(json.dumps({"id": n, "kind": n % 3}) + "\n" for n in range(first, first + ROWS))
+        self.write(f"in/{self.files:04}.ndjson", rows)
+        self.files += 1
+
+    def run_job(self, faults="", code=0):
+        return self.caudal("run", "job.sql", "--state", "state", "--until-idle", "300 ms", code=code, environment={"CAUDAL_FAULT": faults})
+
+    def check_rows(self, what):
+        total = self.files * ROWS
+        query = "SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS d, MIN(id) AS low, MAX(id) AS high FROM "
+        (row,) = [line for line in self.rows("sql", TABLE + query + "clicks;") if "n" in line]
+        self.assertEqual(row, {"n": total, "d": total, "low": 0, "high": total - 1}, what)
+        # Whatever lies in the folder is in the table.
+        (row,) = self.rows("sql", query + "`./lake/default_database/clicks/data`")
+        self.assertEqual(row["n"], total, f"{what}: files that no snapshot has")
+        self.assertEqual(list((self.folder / "lake").rglob(".*")), [], what)
+
+    def test_every_row_is_there_once_wherever_the_engine_dies(self):
+        places = ["sink_seal", "sink_prepare_before", "sink_prepare_after", "manifest_before", "manifest_after", "sink_commit_before",
+                  "sink_commit_after"]
+        faults = [f"{place}:crash" for place in places] + ["manifest_after:crash;restore_commit:crash", "sink_commit_after:crash;restore_commit:crash"]
+        faults += [f"{place}:crash:{number}" for place in ("disk_write", "disk_sync", "disk_rename") for number in (2, 4, 7)]
+        for fault in faults:
+            self.arrive()
+            said = self.run_job(fault).stderr
+            self.assertEqual(said.count("the engine starts again"), fault.count("crash"), f"{fault}: {said}")
+        self.arrive()
+        self.run_job()
+        self.check_rows("after all")
+
+    def test_an_older_checkpoint_is_refused_and_an_empty_one_is_another_pipeline(self):
+        self.arrive()
+        self.run_job()
+        older = self.folder / "older"
+        (self.folder / "state").rename(older)
+        shutil.copytree(older, self.folder / "state")
+        self.arrive()
+        self.run_job()
+        shutil.rmtree(self.folder / "state")
+        shutil.copytree(older, self.folder / "state")
+        message = self.run_job(code=3).stderr
+        self.assertIn("has already committed epoch", message)
+        # All over again, as somebody wants who removes the state: every row comes a second time.
+        shutil.rmtree(self.folder / "state")
+        self.run_job()
+        (row,) = [line for line in self.rows("sql", TABLE + "SELECT COUNT(*) AS n FROM clicks;") if "n" in line]
+        self.assertEqual(row["n"], 2 * self.files * ROWS)
+
+
+if __name__ == "__main__":
+    main()
