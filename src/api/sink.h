@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "api/changelog.h"
+#include "api/client_facts.h"
 #include "base/status.h"
 #include "data/message.h"
 
@@ -91,6 +92,8 @@ class Sink {
   // One a task.
   virtual Result<std::unique_ptr<SinkWriter>> MakeWriter(int task) = 0;
   virtual Result<std::unique_ptr<SinkCommitter>> MakeCommitter() = 0;
+  // Any thread, at any time; the same names every time.
+  virtual ClientFacts client() const { return {}; }
 };
 
 }  // namespace caudal

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "api/client_facts.h"
 #include "base/status.h"
 #include "data/chunk.h"
 #include "data/schema.h"
@@ -105,6 +106,9 @@ class SplitReader {
   // the source knows of) and never as the rows that Next gave; -1 = its positions count none.
   virtual int64_t records_passed() const { return -1; }
   virtual Backlog backlog() const { return {}; }
+  // Steady time until which nothing is known to have waited: silence for longer tells nothing, such as that
+  // of a broker that does not answer. For a reader whose last Next gave nothing.
+  virtual int64_t nothing_waits_nanos() const { return INT64_MAX; }
   // Places that positions count and where no record is (compacted, of a transaction), passed since it was
   // opened.
   virtual int64_t gaps() const { return 0; }
@@ -133,6 +137,8 @@ class Source {
   virtual Result<std::unique_ptr<SplitReader>> Open(const Split& split, const Position& position) = 0;
   // An epoch with these positions is committed: group offsets, replication slots. Never blocks.
   virtual void Committed(const std::vector<std::pair<Split, Position>>& positions) {}
+  // Any thread, at any time; the same names every time.
+  virtual ClientFacts client() const { return {}; }
 };
 
 }  // namespace caudal

@@ -70,6 +70,9 @@ std::vector<OpsColumn> Splits() {
           {"durable_lag_rows", kInteger},
           {"durable_lag_seconds", kReal},
           {"gaps", kInteger},
+          {"watermark", kTime},
+          {"idle", kBoolean},
+          {"holds", kBoolean},
           {"observed_at", kTime}};
 }
 
@@ -139,6 +142,9 @@ std::span<const OpsTable> OpsTables() {
        {0, 1}},
       {"splits", Splits(), {0, 1, 2}},
       {"losses", Losses(), {0, 1, 2, 3, 7}},
+      {"clients",
+       {{"query_id", kText}, {"operator", kText}, {"name", kText}, {"value", kText}, {"observed_at", kTime}},
+       {0, 1, 2}},
       {"warnings",
        {{"query_id", kText}, {"run_id", kText}, {"operator", kText}, {"text", kText}, {"observed_at", kTime}},
        {0, 1, 2, 3}},

@@ -351,6 +351,9 @@ JobProgress Job::progress() const {
     progress.operators.back().sinks = sinks_of_[node];
     SetDurable(progress.checkpoints, node, progress.now_millis, &progress.operators.back());
     if (node >= plan_.nodes.size()) continue;
+    const Endpoint& endpoint = endpoints_[node];
+    if (endpoint.source != nullptr) progress.operators.back().client = endpoint.source->client();
+    if (endpoint.sink != nullptr) progress.operators.back().client = endpoint.sink->client();
     for (const PlanInput& input : plan_.nodes[node].inputs) {
       const OperatorProgress& from = progress.operators[static_cast<size_t>(input.node)];
       if (!from.takes_input_rows || Absorbs(from.fates)) progress.operators[node].takes_input_rows = false;

@@ -59,6 +59,7 @@ struct OperatorProgress {
   int64_t ignored_values = 0;         // that could not be read and, as an option says, became NULL
   std::vector<std::string> warnings;  // of this run, each once: what is odd but stops nothing
   Backlog backlog;
+  ClientFacts client;                 // of a source or a sink
   std::vector<SplitProgress> splits;  // of a source, those not finished, by id
   // The sinks whose rows pass through this node, by id: fates here are fates of each sink's path.
   std::vector<std::string> sinks;

@@ -217,7 +217,9 @@ void SourceTask::OnNothing(ActiveSplit& split, int64_t now) {
   split.poll_at_nanos = now + split.backoff_nanos;
   if (split.empty_since_nanos == kNotEmpty) split.empty_since_nanos = now;
   const int64_t timeout = options_.idle_timeout_millis * kPollNanosPerMilli;
-  if (timeout > 0 && now - split.empty_since_nanos >= timeout) split.idle = true;
+  if (timeout == 0 || now - split.empty_since_nanos < timeout) return;
+  // Silence because of an outage is no idleness: what waits there would be late.
+  split.idle |= std::min(now, split.reader->nothing_waits_nanos()) - split.empty_since_nanos >= timeout;
 }
 
 Status SourceTask::TakeRows(ActiveSplit& split, SourceRows rows) {
@@ -275,6 +277,9 @@ void SourceTask::NoteArrival(ActiveSplit& split, const SourceRows& rows, int64_t
     const int32_t end = all[rows.chunk.size() - 1];
     if (!rows.arrival->IsNull(end)) last = times[end];
   }
+  // As the record says it, which its producer's clock may have told.
+  arrival = std::min(arrival, wall);
+  last = std::min(last, wall);
   if (split.first_arrival_millis < 0) split.first_arrival_millis = arrival;
   split.last_arrival_millis = last;
   if (!arrivals_.empty() && arrivals_.back().first == arrival) {
@@ -398,6 +403,8 @@ NodeProgress SourceTask::progress() const {
     SplitProgress& each = progress.splits.emplace_back();
     each.id = split->split.id;
     each.backlog = backlog;
+    each.watermark = split->clock.now();
+    each.idle = split->idle;
     each.gaps = split->reader->gaps();
     each.losses = split->reader->losses();
     each.records = RecordsPassed(*split);

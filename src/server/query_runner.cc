@@ -100,6 +100,7 @@ void QueryRunner::Tick() {
   last_ = job_->progress();
   for (const OperatorProgress& node : last_.operators) {
     for (const std::string& warning : node.warnings) Warn(warning);
+    LogClient(node);
   }
   const CheckpointProgress& checkpoints = last_.checkpoints;
   if (checkpoints.committed > logged_commits_) {
@@ -149,6 +150,17 @@ void QueryRunner::SetTrouble(Status trouble) {
     log_->Write(fmt::format("event=stalled query={} error={}", name_, RunLog::Quoted(trouble.ToString())));
   }
   trouble_ = std::move(trouble);
+}
+
+// When it is new or another than before.
+void QueryRunner::LogClient(const OperatorProgress& node) {
+  for (const auto& [name, value] : node.client) {
+    std::string& logged = logged_clients_[{node.id, name}];
+    if (logged == value) continue;
+    logged = value;
+    log_->Write(
+        fmt::format("event=client query={} operator={} {}={}", name_, node.id, name, RunLog::Quoted(value)));
+  }
 }
 
 // Once, however often the query is started again.

@@ -64,6 +64,7 @@ class QueryRunner {
   void LogCommit();
   // Logs what begins or has ended.
   void SetTrouble(Status trouble);
+  void LogClient(const OperatorProgress& node);
   void Warn(const std::string& warning);
   void OnEnd(bool ran);
   void OnFailedStart(Status status);
@@ -90,7 +91,8 @@ class QueryRunner {
   bool ended_before_ = false;
   std::optional<Job::StopKind> stopping_;
   RestartPolicy policy_;
-  std::set<std::string> logged_warnings_;  // of sources, while running
+  std::map<std::pair<std::string, std::string>, std::string> logged_clients_;  // by operator and name
+  std::set<std::string> logged_warnings_;                                      // of sources, while running
   int64_t logged_commits_ = 0;
   int64_t restart_at_nanos_ = 0;
 };

@@ -51,15 +51,17 @@ HttpPage StatusBoard::Status() const {
   for (const JobProgress& job : jobs_) {
     Json operators = Json::array();
     for (const OperatorProgress& node : job.operators) {
-      operators.push_back({{"operator", node.id},
-                           {"kind", node.label},
-                           {"rows_in", node.rows_in},
-                           {"rows_out", node.rows_out},
-                           {"busy", node.busy},
-                           {"blocked", node.blocked},
-                           {"idle", node.idle},
-                           {"state_rows", node.state_rows},
-                           {"warnings", node.warnings}});
+      operators.push_back(
+          {{"operator", node.id},
+           {"kind", node.label},
+           {"rows_in", node.rows_in},
+           {"rows_out", node.rows_out},
+           {"busy", node.busy},
+           {"blocked", node.blocked},
+           {"idle", node.idle},
+           {"state_rows", node.state_rows},
+           {"client", Json(std::map<std::string, std::string>(node.client.begin(), node.client.end()))},
+           {"warnings", node.warnings}});
     }
     jobs.push_back({{"query", job.query},
                     {"generation", job.generation},

@@ -153,7 +153,7 @@ void AddSources(const std::vector<JobProgress>& jobs, int64_t now_millis, std::s
 }
 
 // One sample a split whose reader can tell; 0 rows are 0 seconds, what is not known is left out.
-void AddSplits(const std::vector<JobProgress>& jobs, std::string* out) {
+void AddSplits(const std::vector<JobProgress>& jobs, int64_t now_millis, std::string* out) {
   const auto each = [&jobs](Metric metric, const std::function<int64_t(const SplitProgress&)>& value,
                             double unit) {
     for (const JobProgress& job : jobs) {
@@ -184,6 +184,30 @@ void AddSplits(const std::vector<JobProgress>& jobs, std::string* out) {
       {out, "caudal_split_gaps_total", "counter", "Offsets of the split without a record that were passed."},
       [](const SplitProgress& split) { return split.backlog.rows < 0 && split.gaps == 0 ? -1 : split.gaps; },
       1);
+  each(
+      {out, "caudal_split_watermark_lag_seconds", "gauge", "Wall clock minus the watermark of the split."},
+      [now_millis](const SplitProgress& split) {
+        return split.watermark == Watermark::kNone ? -1 : std::max<int64_t>(0, now_millis - split.watermark);
+      },
+      1000);
+  each(
+      {out, "caudal_split_idle", "gauge", "1 while the split is silent and does not hold the watermark."},
+      [](const SplitProgress& split) { return split.idle ? 1 : 0; }, 1);
+}
+
+void AddClients(const std::vector<JobProgress>& jobs, std::string* out) {
+  Metric clients(out, "caudal_client_info", "gauge",
+                 "1; the labels tell what a source or a sink is connected with.");
+  for (const JobProgress& job : jobs) {
+    for (const OperatorProgress& node : job.operators) {
+      if (node.client.empty()) continue;
+      std::string labels = Labels(job, node);
+      for (const auto& [name, value] : node.client) {
+        labels += fmt::format(",{}=\"{}\"", name, Escaped(value));
+      }
+      clients.Add(labels, int64_t{1});
+    }
+  }
 }
 
 void AddLosses(const std::vector<JobProgress>& jobs, std::string* out) {
@@ -235,8 +259,9 @@ std::string MetricsText(const std::vector<JobProgress>& jobs, int64_t now_millis
   std::string out;
   AddJobs(jobs, &out);
   AddSources(jobs, now_millis, &out);
-  AddSplits(jobs, &out);
+  AddSplits(jobs, now_millis, &out);
   AddLosses(jobs, &out);
+  AddClients(jobs, &out);
   AddOperators(jobs, &out);
   return out;
 }

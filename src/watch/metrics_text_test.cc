@@ -6,6 +6,7 @@
 namespace caudal {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -93,6 +94,14 @@ TEST(MetricsTextTest, SaysWhatPartNineNames) {
   }
 }
 
+TEST(MetricsTextTest, TellsWhatASinkIsConnectedWith) {
+  JobProgress job = Job();
+  job.operators[2].client = {{"library", "librdkafka 2.15.1"}, {"compression", "zstd"}};
+  EXPECT_THAT(MetricsText({job}, 0),
+              HasSubstr("\ncaudal_client_info{query=\"p/q\",operator=\"silver\",kind=\"Sink\","
+                        "library=\"librdkafka 2.15.1\",compression=\"zstd\"} 1\n"));
+}
+
 TEST(MetricsTextTest, TheLagOfEachSplitIsZeroOrKnownOrLeftOut) {
   JobProgress job = Job();
   SplitProgress ahead, behind, unknown;
@@ -100,6 +109,8 @@ TEST(MetricsTextTest, TheLagOfEachSplitIsZeroOrKnownOrLeftOut) {
   ahead.backlog = {0, -1, -1, 0};
   ahead.durable = {0, -1, -1, 0};
   ahead.gaps = 11;
+  ahead.idle = true;
+  behind.watermark = -2500;
   behind.id = "t[1]";
   behind.backlog = {40, -1, -1, 1500};
   behind.durable = {70, -1, -1, -1};  // nothing of it is committed: its age is not known
@@ -118,11 +129,14 @@ TEST(MetricsTextTest, TheLagOfEachSplitIsZeroOrKnownOrLeftOut) {
            "caudal_split_lag_seconds" + scan + "\"t[1]\"} 1.5",
            "caudal_split_durable_lag_rows" + scan + "\"t[1]\"} 70",
            "caudal_lost_ranges_total" + scan + "\"t[1]\"} 1",
+           "caudal_split_idle" + scan + "\"t[0]\"} 1",
+           "caudal_split_idle" + scan + "\"t[1]\"} 0",
+           "caudal_split_watermark_lag_seconds" + scan + "\"t[1]\"} 2.5",
        }) {
     EXPECT_THAT(text, HasSubstr("\n" + line + "\n"));
   }
   EXPECT_THAT(text, Not(HasSubstr("durable_lag_seconds" + scan + "\"t[1]\"")));
-  EXPECT_THAT(text, Not(HasSubstr("split=\"in\"")));
+  EXPECT_THAT(text, Not(ContainsRegex("lag[^\n]*split=\"in\"")));
 }
 
 TEST(MetricsTextTest, EachMetricSaysItsKindOnce) {

@@ -91,6 +91,18 @@ void AddState(const JobProgress& progress, const Batch& batch, OpsRow* row) {
   error.ok() ? row->Null().Null() : row->Text(DomainName(error.domain())).Text(error.ToString());
 }
 
+// Whether the source's watermark waits for this split: another one is further.
+bool Holds(const OperatorProgress& scan, const SplitProgress& split) {
+  if (split.idle) return false;
+  bool further = false;
+  for (const SplitProgress& other : scan.splits) {
+    if (other.idle) continue;
+    if (other.watermark < split.watermark) return false;
+    further = further || other.watermark > split.watermark;
+  }
+  return further;
+}
+
 }  // namespace
 
 void OpsRecorder::Observe(const Plan& plan, const JobProgress& progress) {
@@ -109,6 +121,7 @@ void OpsRecorder::Observe(const Plan& plan, const JobProgress& progress) {
   AddFates(progress, report);
   AddOperators(progress);
   AddSplits(progress, &seen);
+  AddClients(progress);
 }
 
 void OpsRecorder::Begin(const Plan& plan, const JobProgress& progress, Seen* seen) {
@@ -279,7 +292,8 @@ void OpsRecorder::AddSplits(const JobProgress& progress, Seen* seen) {
       row.Text(progress.query).Text(node.id).Text(split.id);
       lag(split.backlog, &row);
       lag(split.durable, &row);
-      row.Integer(split.gaps).Time(env_->NowMillis());
+      row.Integer(split.gaps).Time(split.watermark).Integer(split.idle ? 1 : 0);
+      row.Integer(Holds(node, split) ? 1 : 0).Time(env_->NowMillis());
       rows_.push_back(std::move(row));
       // Positions carry them: each process tells all of them once more, under the same key.
       size_t& told = seen->losses[node.id + '\0' + split.id];
@@ -291,6 +305,16 @@ void OpsRecorder::AddSplits(const JobProgress& progress, Seen* seen) {
         range.Text(lost.reason).Time(lost.found_millis);
         rows_.push_back(std::move(range));
       }
+    }
+  }
+}
+
+void OpsRecorder::AddClients(const JobProgress& progress) {
+  for (const OperatorProgress& node : progress.operators) {
+    for (const auto& [name, value] : node.client) {
+      OpsRow row("clients");
+      row.Text(progress.query).Text(node.id).Text(name).Text(value).Time(env_->NowMillis());
+      rows_.push_back(std::move(row));
     }
   }
 }

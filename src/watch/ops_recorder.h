@@ -59,6 +59,7 @@ class OpsRecorder {
   void AddFates(const JobProgress& progress, const QueryReport& report);
   void AddOperators(const JobProgress& progress);
   void AddSplits(const JobProgress& progress, Seen* seen);
+  void AddClients(const JobProgress& progress);
   void AddWarnings(const JobProgress& progress, Seen* seen);
   void AddQuery(const JobProgress& progress);
 

@@ -120,6 +120,35 @@ TEST_F(OpsRecorderTest, ARestartWithinTheProcessLosesNoRow) {
   EXPECT_THAT(Query("SELECT sum(rows_read) FROM streaming_progress"), ElementsAre("150"));
 }
 
+// KF-01: why nothing comes out is told by name.
+TEST_F(OpsRecorderTest, TheSplitThatHoldsTheWatermarkIsNamed) {
+  JobProgress job = After(1, 100);
+  SplitProgress slow, fast, silent;
+  slow.id = "t[0]";
+  slow.watermark = 1'772'368'400'000;
+  fast.id = "t[1]";
+  fast.watermark = slow.watermark + 60'000;
+  silent.id = "t[2]";
+  silent.idle = true;
+  job.operators[0].splits = {slow, fast, silent};
+  OpsRecorder recorder(folder_, {"p", "me", "7"}, &env_);
+  recorder.Observe(ClicksPlan(1), job);
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(
+      Query("SELECT split || ' ' || ifnull(watermark, 'none') || ' ' || idle || ' ' || holds FROM splits"),
+      ElementsAre("t[0] 2026-03-01 12:33:20.000 0 1", "t[1] 2026-03-01 12:34:20.000 0 0", "t[2] none 1 0"));
+}
+
+TEST_F(OpsRecorderTest, WhatASourceIsConnectedWithIsKept) {
+  JobProgress job = After(1, 100);
+  job.operators[0].client = {{"library", "librdkafka 2.15.1"}};
+  OpsRecorder recorder(folder_, {"p", "me", "7"}, &env_);
+  recorder.Observe(ClicksPlan(1), job);
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(Query("SELECT operator || ' ' || name || ' ' || value FROM clients"),
+              ElementsAre("clicks library librdkafka 2.15.1"));
+}
+
 // Paths share the source's checks; each has its own rest.
 TEST_F(OpsRecorderTest, EachPathToASinkIsARowOfItsOwn) {
   Plan plan = ClicksPlan(1);

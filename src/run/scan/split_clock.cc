@@ -1,5 +1,6 @@
 #include "run/scan/split_clock.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "data/column_view.h"
@@ -27,7 +28,8 @@ int64_t SplitClock::Advance(const Rows& rows, RowSet set, int64_t* before) {
     if (candidate <= clock_) continue;
     if (rows.max_skew > 0) {
       const bool told = arrivals && !arrivals->IsNull(row);
-      const int64_t arrival = told ? (*arrivals)[row] : rows.wall_millis;
+      // Who wrote the record may have told it, from the same wrong clock: nothing arrives after now.
+      const int64_t arrival = told ? std::min((*arrivals)[row], rows.wall_millis) : rows.wall_millis;
       if (FloorDivide(times[row], time_ticks) > arrival + rows.max_skew) {
         ++ahead;
         continue;

@@ -37,6 +37,23 @@ TEST(SplitClock, ADayInTheFutureDoesNotMoveIt) {
   EXPECT_EQ(clock.now(), 2000);
 }
 
+// A producer whose clock is a day ahead tells that day twice: as the event's time and as the record's.
+TEST(SplitClock, AnArrivalInTheFutureIsNow) {
+  const ColumnPtr times = Times({1000, 86'400'000, 2000});
+  ColumnBuilder told(Type(TypeId::kBigInt));
+  for (int64_t millis : {1000, 86'400'000, 2000}) told.Append(millis);
+  const ColumnPtr arrivals = told.Finish();
+  SplitClock clock;
+  SplitClock::Rows rows;
+  rows.watermark = rows.time = times.get();
+  rows.arrival = arrivals.get();
+  rows.wall_millis = 3000;
+  rows.max_skew = 300'000;
+  int64_t before[3];
+  EXPECT_EQ(clock.Advance(rows, {nullptr, 3}, before), 1);
+  EXPECT_EQ(clock.now(), 2000);
+}
+
 TEST(SplitClock, TimesBeforeTheEpochRoundDown) {
   ColumnBuilder builder(Type::Timestamp(6));
   builder.Append<int64_t>(-1);

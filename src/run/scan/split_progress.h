@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/source.h"
+#include "data/message.h"
 
 namespace caudal {
 
@@ -13,6 +14,9 @@ struct SplitProgress {
   std::string id;
   Backlog backlog;  // behind the last row read
   Backlog durable;  // behind the last row of a committed epoch: rows and millis
+  int64_t watermark =
+      Watermark::kNone;  // its own clock; the source's watermark is the least of those not idle
+  bool idle = false;
   int64_t gaps = 0;
   std::vector<LostRange> losses;
   int64_t records = 0;                // passed since this process opened it

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "connect/kafka/kafka_client.h"
+#include "connect/kafka/client/kafka_client.h"
 #include "connect/kafka/kafka_producer.h"
 #include "demo/neobank_records.h"
 

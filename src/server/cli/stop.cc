@@ -87,16 +87,20 @@ constexpr std::string_view kWarnings =
 
 // Of sources that can tell, those furthest behind first.
 constexpr std::string_view kSplits =
-    "SELECT query_id AS query, split, lag_rows, lag_seconds, durable_lag_rows, durable_lag_seconds, gaps "
-    "FROM splits WHERE lag_rows IS NOT NULL ORDER BY 1, durable_lag_rows DESC, 2";
+    "SELECT query_id AS query, split, lag_rows, lag_seconds, durable_lag_rows, durable_lag_seconds, gaps, "
+    "watermark, CASE WHEN holds THEN 'holds it' WHEN idle THEN 'idle' END AS watermark_state "
+    "FROM splits WHERE lag_rows IS NOT NULL OR holds OR idle ORDER BY 1, durable_lag_rows DESC, 2";
 constexpr size_t kMostSplits = 20;  // in the table for people
 constexpr std::string_view kLosses =
     "SELECT query_id AS query, split, first_lost, last_lost, reason, found_at FROM losses ORDER BY 6 DESC, "
     "1, 2";
 
+constexpr std::string_view kClients =
+    "SELECT query_id AS query, operator, name AS client, value FROM clients ORDER BY 1, 2, 3";
+
 struct StoreRows {
   Json queries = Json::array(), fates = Json::array(), splits = Json::array(), losses = Json::array(),
-       warnings = Json::array();
+       warnings = Json::array(), clients = Json::array();
 };
 
 // Nothing for a store that is not there yet, or that lacks a table as one of before does.
@@ -105,9 +109,10 @@ Status ReadStore(const std::string& path, StoreRows* rows) {
   if (!exists) return Status();
   ASSIGN_OR_RETURN(const std::unique_ptr<Sqlite> store, Sqlite::Open(path, Sqlite::Mode::kReadOnly));
   RETURN_IF_ERROR(OpsStore::CheckVersion(store.get()));
-  for (const auto& [sql, into] : {std::pair(kQueries, &rows->queries), std::pair(kFates, &rows->fates),
-                                  std::pair(kSplits, &rows->splits), std::pair(kLosses, &rows->losses),
-                                  std::pair(kWarnings, &rows->warnings)}) {
+  for (const auto& [sql, into] :
+       {std::pair(kQueries, &rows->queries), std::pair(kFates, &rows->fates),
+        std::pair(kSplits, &rows->splits), std::pair(kLosses, &rows->losses),
+        std::pair(kWarnings, &rows->warnings), std::pair(kClients, &rows->clients)}) {
     Result<Json> read = ReadOps(store.get(), sql);
     if (read.ok()) {
       *into = std::move(read).value();
@@ -192,7 +197,7 @@ int ShowStatus(const std::string& state_root, Console& console) {
   if (!held.ok()) return console.Fail(held.status(), RefusalCode(held.status()));
   const bool running = *held;
   StoreRows rows;
-  auto& [queries, fates, splits, losses, warnings] = rows;
+  auto& [queries, fates, splits, losses, warnings, clients] = rows;
   const Status read = ReadStore(OpsStore::PathIn(state_root), &rows);
   if (!read.ok()) {
     console.Remark(fmt::format("status: the operations store cannot be read: {}", read.ToString()),
@@ -206,7 +211,8 @@ int ShowStatus(const std::string& state_root, Console& console) {
                      {"fates", fates},
                      {"splits", splits},
                      {"losses", losses},
-                     {"warnings", warnings}}
+                     {"warnings", warnings},
+                     {"clients", clients}}
                     .dump() +
                 "\n");
     return static_cast<int>(ExitCode::kOk);
@@ -217,7 +223,7 @@ int ShowStatus(const std::string& state_root, Console& console) {
     splits.erase(splits.begin() + kMostSplits, splits.end());
   }
   console.Out(DrawObjects(queries) + errors + DrawObjects(fates) + DrawObjects(splits) + DrawObjects(losses) +
-              DrawObjects(warnings));
+              DrawObjects(clients) + DrawObjects(warnings));
   return static_cast<int>(ExitCode::kOk);
 }
 
