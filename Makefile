@@ -118,6 +118,7 @@ peer-kafka: ## read and write a real Kafka: start-up modes, lost data, logins, o
 	@test/peer/kafka/dead_letters build/release/caudal
 	@test/peer/kafka/failover build/release/caudal
 	@test/peer/kafka/security build/release/caudal
+	@test/peer/kafka/stalls build/release/caudal
 	@test/peer/kafka/kill --caudal build/release/caudal
 	@test/peer/kafka/docs build/release/caudal
 

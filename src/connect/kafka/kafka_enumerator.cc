@@ -4,6 +4,8 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace caudal {
 namespace {
@@ -13,6 +15,9 @@ using Mode = KafkaOffsetsSpec::Mode;
 // At the start nothing runs that could be held up.
 constexpr int kFirstTimeoutMillis = 10'000;
 constexpr int kTimeoutMillis = 3'000;
+// A broker that has just started does not know all topics yet: one answer is not believed.
+constexpr int kLookAgainMillis = 250;
+constexpr int kLooksForReadTopic = 40, kLooksForNamedTopic = 4;
 
 constexpr std::string_view kNewCheckpoint =
     "nothing is passed over in silence: start with a new checkpoint, from where 'scan.startup.mode' says, "
@@ -96,6 +101,8 @@ Result<int64_t> KafkaEnumerator::StartOf(const KafkaPartitionId& partition) {
   if (mode == Mode::kSpecific) {
     const auto found = options_->start.offsets.find(partition.partition);
     if (found != options_->start.offsets.end()) return ExistingOffset(partition, found->second);
+    // As Flink: one that is not named goes on where the group is.
+    if (!options_->group.empty()) return CommittedOr(partition, Mode::kEarliest);
   }
   if (mode == Mode::kGroup) return CommittedOr(partition, options_->without_commit);
   if (mode == Mode::kTimestamp) {
@@ -131,6 +138,35 @@ Result<int64_t> KafkaEnumerator::StopOf(const KafkaPartitionId& partition, int64
   return range.high;
 }
 
+Result<KafkaTopic> KafkaEnumerator::Look(const std::string& name) {
+  const int patience = discovered_ ? 0 : splits_->knows(name) ? kLooksForReadTopic : kLooksForNamedTopic;
+  for (int look = 0;; ++look) {
+    Result<KafkaTopic> topic = client_->Topic(name, timeout_millis());
+    if (!topic.ok() || topic->partitions > 0 || look >= patience) return topic;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kLookAgainMillis));
+  }
+}
+
+// Topics that the checkpoint has positions of are those of the table.
+Status KafkaEnumerator::CheckAllNamed(const std::vector<std::string>& names) {
+  for (const std::string& known : splits_->topics()) {
+    if (std::find(names.begin(), names.end(), known) != names.end()) continue;
+    if (options_->topic_pattern.empty()) {
+      return Status::User(
+                 fmt::format("the checkpoint has positions of topic '{}', which 'topic' does not name",
+                             known))
+          .Hint("name it again, or start with a new checkpoint");
+    }
+    ASSIGN_OR_RETURN(const KafkaTopic topic, Look(known));
+    if (topic.partitions > 0) continue;
+    std::string text = fmt::format("topic '{}', of which the checkpoint has positions, is gone", known);
+    if (options_->record_loss)
+      return Status::External(std::move(text), Retry::kBackoff);  // it may be made again
+    return Status::Data(std::move(text)).Hint(std::string(kNewCheckpoint));
+  }
+  return Status();
+}
+
 Result<KafkaEnumerator::Found> KafkaEnumerator::Find() {
   // The cluster of a running client does not change; that of a checkpoint may have.
   if (cluster_.empty()) {
@@ -148,9 +184,10 @@ Result<KafkaEnumerator::Found> KafkaEnumerator::Find() {
   }
   Found found;
   ASSIGN_OR_RETURN(const std::vector<std::string> names, TopicNames());
+  if (!discovered_) RETURN_IF_ERROR(CheckAllNamed(names));
   int ordinal = static_cast<int>(splits_->size());
   for (const std::string& name : names) {
-    ASSIGN_OR_RETURN(KafkaTopic topic, client_->Topic(name, timeout_millis()));
+    ASSIGN_OR_RETURN(KafkaTopic topic, Look(name));
     if (topic.partitions == 0 && discovered_) continue;  // a broker that has just started may not know it yet
     if (topic.partitions == 0 && splits_->knows(name) && options_->record_loss) {
       return Status::External(fmt::format("topic '{}' is gone", name),
@@ -195,12 +232,26 @@ Result<std::vector<Split>> KafkaEnumerator::Discover() {
   for (const KafkaTopic& topic : found->topics) {
     if (!topic.id.empty()) splits_->SetTopicId(topic.name, topic.id);
   }
-  if (discovered_ && options_->discovery_millis <= 0) return splits;
+  if (discovered_ && options_->discovery_millis <= 0) {
+    AskEnds();
+    return splits;
+  }
   if (restored_ && !discovered_ && bounded()) found->fresh.clear();  // what is bounded was bounded then
   for (const KafkaSplit& split : found->fresh) splits.push_back({split.id(), split.ordinal});
   splits_->Add(std::move(found->fresh));
   discovered_ = true;
+  AskEnds();
   return splits;
+}
+
+void KafkaEnumerator::AskEnds() {
+  client_->Serve();
+  if (bounded()) return;
+  for (const KafkaPartitionId& partition : splits_->partitions()) {
+    const Result<KafkaRange> range = client_->Range(partition, timeout_millis());
+    if (!range.ok()) return;  // the next call asks again
+    splits_->SetEnd(partition, range->high);
+  }
 }
 
 }  // namespace caudal

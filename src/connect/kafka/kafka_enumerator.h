@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/source.h"
-#include "connect/kafka/kafka_client.h"
+#include "connect/kafka/client/kafka_client.h"
 #include "connect/kafka/kafka_options.h"
 #include "connect/kafka/kafka_splits.h"
 
@@ -36,7 +36,12 @@ class KafkaEnumerator : public SplitEnumerator {
   int timeout_millis() const;
   Result<Found> Find();
   Result<std::vector<std::string>> TopicNames();
+  // The topic; at a start looks more than once before it says that there is none.
+  Result<KafkaTopic> Look(const std::string& name);
+  Status CheckAllNamed(const std::vector<std::string>& names);
   Status CheckSame(const KafkaTopic& topic);
+  // Where logs end now, for who reads to tell how far it is behind while it does not fetch.
+  void AskEnds();
   // What was made again is read from its beginning; the readers say what is lost.
   Status BeginAnew(const KafkaTopic& topic);
   Result<int64_t> StartOf(const KafkaPartitionId& partition);

@@ -13,6 +13,7 @@ namespace caudal {
 namespace {
 
 constexpr int kRangeTimeoutMillis = 5000;
+constexpr int kDamageTries = 3;
 constexpr std::string_view kWayOn =
     "nothing is passed over in silence: start with a new checkpoint, from where the table's "
     "'scan.startup.mode' says, once what is missing has been seen to; 'caudal.on-data-loss' = "
@@ -75,11 +76,20 @@ KafkaFetcher::~KafkaFetcher() {
   if (queue_ != nullptr) client_->Release(partition(), queue_);
 }
 
-int64_t KafkaFetcher::records_behind() const {
-  if (queue_ == nullptr || next_ == end_seen_) return 0;
+int64_t KafkaFetcher::records_behind(int64_t end) const {
+  if (queue_ == nullptr) return 0;
   const int64_t high = client_->KnownRange(partition()).high;
-  if (high < 0) return -1;
-  return std::max<int64_t>(0, (begin_.stop >= 0 ? std::min(high, begin_.stop) : high) - next_);
+  const int64_t stop = begin_.stop >= 0 ? begin_.stop : INT64_MAX;
+  const int64_t asked = std::max<int64_t>(0, std::min(end, stop) - next_);
+  // Of what was no reader's to see at the end, nothing waits; what the log has grown by since then does.
+  if (next_ == end_seen_) return std::max(asked, high - high_at_end_);
+  return high < 0 && end < 0 ? -1 : std::max(asked, std::min(high, stop) - next_);
+}
+
+int64_t KafkaFetcher::nothing_waits_nanos() const {
+  if (queue_ == nullptr) return INT64_MAX;
+  const bool at_end = next_ == end_seen_ && client_->KnownRange(partition()).high <= next_;
+  return at_end ? client_->heard_nanos(partition()) : 0;
 }
 
 Status KafkaFetcher::GoOn(const LostRange& lost, int64_t offset) {
@@ -145,6 +155,26 @@ Status KafkaFetcher::Loss(std::string_view reason) {
   return Status::Data(std::move(text)).Hint(std::string(kWayOn));
 }
 
+Status KafkaFetcher::Damage(const std::string& where, std::string_view text) {
+  // Bytes may have been changed on their way: the library would go on behind the batch.
+  if (next_ != damaged_at_) damage_seen_ = 0;
+  damaged_at_ = next_;
+  if (++damage_seen_ < kDamageTries) {
+    client_->Release(partition(), queue_);
+    queue_ = nullptr;
+    ASSIGN_OR_RETURN(queue_, client_->AssignPartition(partition(), next_, leader_epoch_));
+    return Status();
+  }
+  std::string reason =
+      fmt::format("records of {} are damaged in the log: {}, read {} times", where, text, kDamageTries);
+  if (begin_.record_loss && damage_seen_ == kDamageTries) {
+    losses_.push_back({next_, -1, std::move(reason), env_->NowMillis()});
+    passes_damage_ = true;
+    return Status();
+  }
+  return Status::Data(std::move(reason)).Hint(std::string(kWayOn));
+}
+
 Status KafkaFetcher::Problem(const rd_kafka_message_t& message) {
   const std::string_view text(message.payload == nullptr ? "" : static_cast<const char*>(message.payload),
                               message.payload == nullptr ? 0 : message.len);
@@ -163,6 +193,16 @@ Status KafkaFetcher::Problem(const rd_kafka_message_t& message) {
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
       return Status::User(fmt::format("{}: {}", where, rd_kafka_err2str(message.err)))
           .Hint("the broker's access lists must let this user read the topic");
+    case RD_KAFKA_RESP_ERR__BAD_MSG:
+    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+    case RD_KAFKA_RESP_ERR_INVALID_MSG:
+      return Damage(where, text.empty() ? rd_kafka_err2str(message.err) : text);
+    case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED:
+      return Status::User(fmt::format("{}: {}", where, text.empty() ? rd_kafka_err2str(message.err) : text))
+          .Hint("the client library was built without the codec of these records (docs/dependencies.md)");
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+      return Status::User(fmt::format("{}: {}", where, text.empty() ? rd_kafka_err2str(message.err) : text))
+          .Hint("raise 'properties.receive.message.max.bytes' and 'properties.fetch.message.max.bytes'");
     default:
       if (IsTruncation(message.err, text)) return Loss(text);
       return Status::External(
@@ -178,6 +218,7 @@ void KafkaFetcher::MoveTo(int64_t offset) {
 bool KafkaFetcher::Accept(const rd_kafka_message_t& message, size_t* bytes) {
   if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
     end_seen_ = message.offset;
+    high_at_end_ = client_->KnownRange(partition()).high;
     heard_ = true;
     if (message.offset > next_)
       MoveTo(begin_.stop >= 0 ? std::min(begin_.stop, message.offset) : message.offset);
@@ -198,6 +239,13 @@ bool KafkaFetcher::Accept(const rd_kafka_message_t& message, size_t* bytes) {
     return false;
   }
   heard_ = true;
+  if (passes_damage_) {
+    // Known now: up to the record that the library went on with.
+    passes_damage_ = false;
+    losses_.back().to = message.offset;
+    skipped_ += message.offset - next_;
+    next_ = message.offset;
+  }
   MoveTo(message.offset);
   ++next_;
   *bytes += message.len + message.key_len + 1;
@@ -277,7 +325,10 @@ Status KafkaFetcher::Take(size_t most, KafkaRecords* records) {
   if (queue_ == nullptr || finished()) return Status();
   const ssize_t ready =
       rd_kafka_consume_batch_queue(queue_, 0, messages_.data(), std::min(most, messages_.size()));
-  if (ready <= 0) return Status();
+  if (ready <= 0) {
+    client_->Serve();
+    return Status();
+  }
   size_t accepted = 0, bytes = 0;
   const size_t losses = losses_.size();
   while (accepted < static_cast<size_t>(ready) && Accept(*messages_[accepted], &bytes)) ++accepted;

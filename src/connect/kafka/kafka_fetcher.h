@@ -11,7 +11,7 @@
 
 #include "api/source.h"
 #include "base/env.h"
-#include "connect/kafka/kafka_client.h"
+#include "connect/kafka/client/kafka_client.h"
 #include "format/decoder.h"
 
 struct rd_kafka_message_s;
@@ -62,8 +62,12 @@ class KafkaFetcher {
   bool finished() const { return begin_.stop >= 0 && next_ >= begin_.stop; }
   // The broker has been heard: what it has is known.
   bool heard() const { return heard_ || queue_ == nullptr; }
-  // Records behind next() as far as is known; -1: not known yet.
-  int64_t records_behind() const;
+  // Records behind next() as far as is known, with `end`, where the log ended when that was asked; -1: not
+  // known.
+  int64_t records_behind(int64_t end) const;
+  // Steady time at which the broker last answered that nothing waits, not even what is not committed; 0:
+  // something may.
+  int64_t nothing_waits_nanos() const;
   const KafkaPartitionId& partition() const { return begin_.partition; }
 
  private:
@@ -79,6 +83,8 @@ class KafkaFetcher {
   // What is wrong with reading on; ok: it went on behind what is lost.
   Status Problem(const rd_kafka_message_s& message);
   Status Loss(std::string_view reason);
+  // Records at next() that the library cannot read: again, and if that does not help an error or a loss.
+  Status Damage(const std::string& where, std::string_view text);
   Status MadeAgain() const;  // ok: it is the topic that it was, as far as the broker tells
   Status GoOn(const LostRange& lost, int64_t offset);
   void Copy(size_t count, size_t bytes, KafkaRecords* records) const;
@@ -93,8 +99,12 @@ class KafkaFetcher {
   int64_t gaps_ = 0, skipped_ = 0;
   std::vector<LostRange> losses_;
   bool heard_ = false;
-  int64_t end_seen_ = -1;  // the offset at which the log was last found to end
+  int64_t end_seen_ = -1;     // the offset at which the log was last found to end
+  int64_t high_at_end_ = -1;  // and what KnownRange told then: with what no reader gets to see yet
   int32_t leader_epoch_;
+  int64_t damaged_at_ = -1;  // the offset at which records were last found damaged
+  int damage_seen_ = 0;      // how often
+  bool passes_damage_ = false;
   Status failure_;
   std::vector<rd_kafka_message_s*> messages_;
 };

@@ -199,9 +199,15 @@ Status ReadProperties(const Table& table, KafkaTableOptions* options) {
     if (property == "group.id") {
       options->group = value;
     } else if (property == "auto.offset.reset") {
-      options->without_commit = value == "earliest" ? Mode::kEarliest
-                                : value == "latest" ? Mode::kLatest
-                                                    : Mode::kUnbounded;
+      constexpr std::pair<std::string_view, Mode> kWays[] = {
+          {"earliest", Mode::kEarliest}, {"latest", Mode::kLatest}, {"none", Mode::kUnbounded}};
+      const auto way = std::find_if(std::begin(kWays), std::end(kWays),
+                                    [&value](const auto& each) { return each.first == value; });
+      if (way == std::end(kWays)) {
+        return Wrong(table, fmt::format("'properties.auto.offset.reset' is '{}'", value))
+            .Hint("it can be 'earliest', 'latest' or 'none'");
+      }
+      options->without_commit = way->second;
     } else if (property == "max.partition.fetch.bytes") {
       options->properties["fetch.message.max.bytes"] = value;
     } else if (property == "sasl.jaas.config" || property.starts_with("ssl.truststore") ||
@@ -255,6 +261,8 @@ Result<KafkaTableOptions> KafkaTableOptions::From(const Table& table) {
     return Wrong(table, "a first start at the latest offset passes over all records that are there")
         .Hint("set 'caudal.accept-initial-skip' = 'true' if that is meant, or start at 'earliest-offset'");
   }
+  ASSIGN_OR_RETURN(options.idle_millis,
+                   ParseDurationMillis(table.option("scan.watermark.idle-timeout", "0 s")));
   ASSIGN_OR_RETURN(options.discovery_millis,
                    ParseDurationMillis(table.option("scan.topic-partition-discovery.interval", "5 min")));
   return options;

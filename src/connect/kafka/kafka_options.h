@@ -33,6 +33,7 @@ struct KafkaTableOptions {
   KafkaOffsetsSpec::Mode without_commit = KafkaOffsetsSpec::Mode::kUnbounded;
   bool accept_initial_skip = false;
   bool record_loss = false;                       // lost records are recorded and passed over
+  int64_t idle_millis = 0;                        // scan.watermark.idle-timeout
   int64_t discovery_millis = 0;                   // 0: partitions added later are not looked for
   std::string group;                              // empty: none was named
   std::map<std::string, std::string> properties;  // of the client library, without "properties."

@@ -58,10 +58,16 @@ TEST(KafkaTableOptions, ReadsListsAndOffsets) {
 TEST(KafkaTableOptions, RefusesByName) {
   const std::pair<Options, std::string> kCases[] = {
       {{{"json.nix", "x"}}, "unknown option 'json.nix' of format 'json'"},
+      {{{"properties.auto.offset.reset", "Earliest"}}, "'properties.auto.offset.reset' is 'Earliest'"},
+      {{{"scan.startup.mode", "group-offsets"},
+        {"properties.group.id", "g"},
+        {"properties.auto.offset.reset", "latest"}},
+       "passes over all records that are there"},
       {{{"key.format", "json"}, {"key.json.ignore-parse-errors", "maybe"}}, "'maybe' is not true or false"},
       {{{"format", "protobuf"}}, "format 'protobuf' is not known here"},
       {{{"topic", ""}}, "neither 'topic' nor 'topic-pattern'"},
       {{{"topic-pattern", "b"}}, "both 'topic' and 'topic-pattern'"},
+      {{{"topic", ""}, {"topic-pattern", "a(?=b)"}}, "'topic-pattern' is no regular expression"},
       {{{"topic", "a;a"}}, "names a topic twice"},
       {{{"format", ""}}, "no 'format'"},
       {{{"value.format", "json"}}, "both 'format' and 'value.format'"},

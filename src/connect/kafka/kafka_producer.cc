@@ -23,6 +23,9 @@ constexpr int kLooksForKnownTopic = 100;  // as many times kPollMillis
 // Asked first, so that a table's own properties win.
 constexpr std::pair<const char*, const char*> kProducerDefaults[] = {
     {"client.id", "caudal"},
+    // What KafkaEvents listens for is among the library's debugging messages, a line a batch.
+    {"debug", "msg"},
+    {"log_level", "7"},
     {"compression.type", "zstd"},
     {"linger.ms", "20"},
     {"batch.size", "1000000"},
@@ -119,6 +122,14 @@ Result<std::unique_ptr<KafkaProducer>> KafkaProducer::Make(
         "set 'properties.transaction.timeout.ms' to no more than the brokers' 'transaction.max.timeout.ms'");
   }
   return producer;
+}
+
+std::string KafkaProducer::Compression(const std::map<std::string, std::string>& properties) {
+  for (const char* name : {"compression.type", "compression.codec"}) {  // one is the other's alias
+    const auto found = properties.find(name);
+    if (found != properties.end()) return found->second;
+  }
+  return "zstd";
 }
 
 KafkaProducer::~KafkaProducer() {

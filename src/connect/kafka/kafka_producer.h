@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "connect/kafka/kafka_config.h"
+#include "connect/kafka/client/kafka_config.h"
 
 // The client library's own, so that its header stays in the files that call it.
 struct rd_kafka_message_s;
@@ -48,6 +48,9 @@ class KafkaProducer {
   Status Flush();
   Status Commit();
   int64_t acknowledged() const { return acknowledged_; }
+  // The compression that the client was set to, and whether a broker has not taken it since.
+  static std::string Compression(const std::map<std::string, std::string>& properties);
+  bool compression_refused() const { return events_.compression_refused(); }
 
   // User error: there is no such topic. External errors: no broker answered.
   Result<int32_t> Partitions(const std::string& topic);

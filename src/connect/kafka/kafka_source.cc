@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "connect/kafka/kafka_split_reader.h"
 #include "format/format.h"
 
@@ -15,6 +17,9 @@ Result<std::unique_ptr<Decoder>> DecoderOf(const std::string& format, const Sche
   return MakeDecoder(format, schema, options);
 }
 
+// A partition may be idle only if its broker says that nothing came: often enough for the timeout to be kept.
+int64_t HeardMillis(int64_t idle_millis) { return std::clamp<int64_t>(idle_millis / 4, 100, 1000); }
+
 }  // namespace
 
 Result<std::unique_ptr<Source>> KafkaSource::Make(const Table& table, const ReadRequest& request,
@@ -22,7 +27,8 @@ Result<std::unique_ptr<Source>> KafkaSource::Make(const Table& table, const Read
   ASSIGN_OR_RETURN(KafkaTableOptions options, KafkaTableOptions::From(table));
   ASSIGN_OR_RETURN(KafkaColumns columns, KafkaColumns::Make(table, request, options));
   Env* env = context.env == nullptr ? Env::Real() : context.env;
-  std::unique_ptr<KafkaSource> source(new KafkaSource(std::move(options), std::move(columns), env));
+  std::unique_ptr<KafkaSource> source(
+      new KafkaSource(std::move(options), std::move(columns), env, context.budget));
   // The same checks that Open makes, so that a wrong option is found before anything runs.
   const KafkaTableOptions& known = source->options_;
   RETURN_IF_ERROR(DecoderOf(known.value_format, source->columns_.in_value(), known.value_options).status());
@@ -31,7 +37,8 @@ Result<std::unique_ptr<Source>> KafkaSource::Make(const Table& table, const Read
   }
   // A name of its own where none is given; nothing is committed under it.
   const std::string group = known.group.empty() ? "caudal-" + context.query : known.group;
-  Result<std::unique_ptr<KafkaClient>> client = KafkaClient::Make(known.properties, group);
+  Result<std::unique_ptr<KafkaClient>> client =
+      KafkaClient::Make(known.properties, group, known.idle_millis > 0 ? HeardMillis(known.idle_millis) : 0);
   if (!client.ok()) return client.status().At(fmt::format("table '{}'", table.name));
   source->client_ = std::move(*client);
   return std::unique_ptr<Source>(std::move(source));
@@ -91,11 +98,15 @@ Result<std::unique_ptr<SplitReader>> KafkaSource::Open(const Split& split, const
                             known->stop,         parts.position.leader_epoch, columns_.with_headers(),
                             options_.record_loss};
   ASSIGN_OR_RETURN(parts.fetcher, KafkaFetcher::Open(client_.get(), env_, std::move(begin)));
+  // The library does not tell what it holds, so that the whole is charged.
+  parts.prefetch = std::make_unique<MemoryBudget>("kafka " + split.id, 0, budget_);
+  parts.prefetch->Charge(client_->prefetch_bytes());
   parts.split = split;
   parts.columns = &columns_;
+  parts.splits = &splits_;
   parts.env = env_;
   parts.null_values = options_.value_format == "raw";
-  const std::string warning = KafkaClient::VersionWarning();
+  const std::string warning = KafkaVersionWarning();
   if (split.ordinal == 0 && !warning.empty()) parts.warnings.push_back(warning);
   return std::unique_ptr<SplitReader>(std::make_unique<KafkaSplitReader>(std::move(parts)));
 }

@@ -21,15 +21,17 @@ class KafkaSource : public Source {
   std::unique_ptr<SplitEnumerator> MakeEnumerator() override;
   Result<std::unique_ptr<SplitReader>> Open(const Split& split, const Position& position) override;
   void Committed(const std::vector<std::pair<Split, Position>>& positions) override;
+  ClientFacts client() const override { return {{"library", KafkaLibrary()}}; }
 
  private:
-  KafkaSource(KafkaTableOptions options, KafkaColumns columns, Env* env)
-      : options_(std::move(options)), columns_(std::move(columns)), env_(env) {}
+  KafkaSource(KafkaTableOptions options, KafkaColumns columns, Env* env, MemoryBudget* budget)
+      : options_(std::move(options)), columns_(std::move(columns)), env_(env), budget_(budget) {}
   Result<KafkaPosition> StartOf(const KafkaSplit& split, const Position& position) const;
 
   KafkaTableOptions options_;
   KafkaColumns columns_;
   Env* env_;
+  MemoryBudget* budget_;
   std::unique_ptr<KafkaClient> client_;
   KafkaSplits splits_;
 };

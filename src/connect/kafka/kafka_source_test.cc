@@ -6,8 +6,9 @@
 #include <librdkafka/rdkafka_mock.h>
 
 #include <cstring>
+#include <thread>
 
-#include "connect/kafka/kafka_client.h"
+#include "connect/kafka/client/kafka_client.h"
 #include "connect/kafka/kafka_connector.h"
 #include "connect/kafka/kafka_position.h"
 #include "data/value.h"
@@ -18,6 +19,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+constexpr int16_t kFetchRequest = 1;
 
 // Topic ids, and the errors that go with them, came to the client library after Debian's 2.0.2, which a build
 // falls back to where the pinned one cannot be had. With the pinned one nothing is skipped.
@@ -88,6 +91,7 @@ class KafkaSourceTest : public ::testing::Test {
     }
     ConnectorContext context;
     context.query = "p/q";
+    context.budget = &budget_;
     auto source = connector_.MakeSource(table_, request, context);
     if (!source.ok()) return source.status();
     reader_.reset();
@@ -148,6 +152,7 @@ class KafkaSourceTest : public ::testing::Test {
   }
   KafkaPosition At() const { return KafkaPosition::Parse(reader_->position()).value(); }
 
+  MemoryBudget budget_{"q", 0};
   rd_kafka_t* producer_ = nullptr;
   rd_kafka_mock_cluster_t* cluster_ = nullptr;
   Table table_;
@@ -248,21 +253,6 @@ TEST_F(KafkaSourceTest, StartsWhereTheGroupStands) {
 }
 
 // KF-40
-TEST_F(KafkaSourceTest, AnOffsetThatIsNotThereStopsWithTheRange) {
-  PutNumbers(0, 5);
-  ASSERT_TRUE(OpenFirst().ok());
-  KafkaPosition beyond = At();
-  beyond.offset = 9;
-  beyond.leader_epoch = -1;
-  ASSERT_TRUE(OpenFirst(beyond.ToJson()).ok());
-  const Read read = ReadUntil(1);
-  ASSERT_FALSE(read.status.ok());
-  EXPECT_EQ(read.status.domain(), Domain::kData) << read.status.ToString();
-  EXPECT_THAT(read.status.message(),
-              HasSubstr("it ends at 5, records 5 to 8 that were read are no longer in it"));
-  EXPECT_EQ(reader_->Next().status().message(), read.status.message());
-}
-
 TEST_F(KafkaSourceTest, ALossThatMayBeRecordedIsPassedOverAndKeptInThePosition) {
   PutNumbers(0, 5);
   table_.options["caudal.on-data-loss"] = "record-and-continue";
@@ -294,7 +284,7 @@ TEST_F(KafkaSourceTest, ALossThatMayBeRecordedIsPassedOverAndKeptInThePosition) 
 }
 
 TEST_F(KafkaSourceTest, ATopicThatWasMadeAgainIsReadFromItsBeginningIfThatMayBeRecorded) {
-  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaClient::VersionWarning();
+  if (!KafkaVersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaVersionWarning();
   PutNumbers(0, 3);
   table_.options["caudal.on-data-loss"] = "record-and-continue";
   ASSERT_TRUE(OpenFirst().ok());
@@ -317,7 +307,7 @@ TEST_F(KafkaSourceTest, ATopicThatWasMadeAgainIsReadFromItsBeginningIfThatMayBeR
 }
 
 TEST_F(KafkaSourceTest, RefusesAPositionOfAnotherClusterOrTopic) {
-  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaClient::VersionWarning();
+  if (!KafkaVersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaVersionWarning();
   ASSERT_TRUE(OpenFirst().ok());
   const KafkaPosition good = At();
   KafkaPosition position = good;
@@ -331,7 +321,7 @@ TEST_F(KafkaSourceTest, RefusesAPositionOfAnotherClusterOrTopic) {
 }
 
 TEST_F(KafkaSourceTest, TellsThatATopicWasMadeAgain) {
-  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaClient::VersionWarning();
+  if (!KafkaVersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaVersionWarning();
   ASSERT_TRUE(OpenFirst().ok());
   std::string snapshot = enumerator_->Snapshot();
   const std::string id = At().topic_id;
@@ -345,39 +335,6 @@ TEST_F(KafkaSourceTest, TellsThatATopicWasMadeAgain) {
   EXPECT_THAT(status.message(), HasSubstr("[0] has 0 to 0 now"));
 }
 
-TEST_F(KafkaSourceTest, ABrokerThatIsAwayHoldsUpAndEndsNothing) {
-  PutNumbers(0, 2);
-  ASSERT_TRUE(OpenFirst().ok());
-  EXPECT_THAT(First(ReadUntil(2)), ElementsAre(0, 1));
-  rd_kafka_mock_broker_set_down(cluster_, 1);
-  for (int i = 0; i < 300; ++i) {
-    auto poll = reader_->Next();
-    ASSERT_TRUE(poll.ok()) << poll.status().ToString();
-    ASSERT_TRUE(std::holds_alternative<NothingYet>(*poll));
-    GiveTime();
-  }
-  const auto found = enumerator_->Discover();
-  ASSERT_TRUE(found.ok()) << found.status().ToString();
-  EXPECT_THAT(*found, IsEmpty());
-  rd_kafka_mock_broker_set_up(cluster_, 1);
-  PutNumbers(2, 4);
-  EXPECT_THAT(First(ReadUntil(2)), ElementsAre(2, 3));
-}
-
-TEST_F(KafkaSourceTest, ErrorsOfFetchesThatPassLoseAndRepeatNothing) {
-  PutNumbers(0, 3);
-  constexpr int16_t kFetch = 1;
-  for (const rd_kafka_resp_err_t error :
-       {RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
-        RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR, RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH,
-        RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE}) {
-    rd_kafka_mock_push_request_errors(cluster_, kFetch, 1, error);
-  }
-  ASSERT_TRUE(OpenFirst().ok());
-  const Read read = ReadUntil(3);
-  EXPECT_THAT(First(read), ElementsAre(0, 1, 2)) << (read.status.ok() ? "" : read.status.ToString());
-}
-
 TEST_F(KafkaSourceTest, FailsToStartWithoutABroker) {
   table_.options["properties.bootstrap.servers"] = "127.0.0.1:1";
   ASSERT_TRUE(MakeSource().ok());
@@ -388,7 +345,7 @@ TEST_F(KafkaSourceTest, FailsToStartWithoutABroker) {
 }
 
 TEST_F(KafkaSourceTest, SaysWhichTopicIsMissing) {
-  if (!KafkaClient::VersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaClient::VersionWarning();
+  if (!KafkaVersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaVersionWarning();
   table_.options["topic"] = "nowhere";
   EXPECT_THAT(OpenFirst().ToString(), HasSubstr("there is no topic 'nowhere'"));
   table_.options.erase("topic");
@@ -472,6 +429,67 @@ TEST_F(KafkaSourceTest, WhatCannotBeReadIsKeptWithItsPlace) {
   EXPECT_EQ(reader_->records_passed(), 4);
 }
 
+TEST_F(KafkaSourceTest, WhatTheClientMayHoldOfAPartitionIsCharged) {
+  ASSERT_TRUE(OpenFirst().ok());
+  EXPECT_EQ(budget_.used(), 4 << 20);
+  EXPECT_THAT(source_->client(), ElementsAre(std::pair("library", KafkaLibrary())));
+  reader_.reset();
+  EXPECT_EQ(budget_.used(), 0);
+  table_.options["properties.queued.max.messages.kbytes"] = "512";
+  ASSERT_TRUE(OpenFirst().ok());
+  EXPECT_EQ(budget_.used(), 512 << 10);
+}
+
+// What a broker does that it should not: what holds the source up, what ends it, how far behind it is
+// meanwhile.
+
+TEST_F(KafkaSourceTest, AnOffsetThatIsNotThereStopsWithTheRange) {
+  PutNumbers(0, 5);
+  ASSERT_TRUE(OpenFirst().ok());
+  KafkaPosition beyond = At();
+  beyond.offset = 9;
+  beyond.leader_epoch = -1;
+  ASSERT_TRUE(OpenFirst(beyond.ToJson()).ok());
+  const Read read = ReadUntil(1);
+  ASSERT_FALSE(read.status.ok());
+  EXPECT_EQ(read.status.domain(), Domain::kData) << read.status.ToString();
+  EXPECT_THAT(read.status.message(),
+              HasSubstr("it ends at 5, records 5 to 8 that were read are no longer in it"));
+  EXPECT_EQ(reader_->Next().status().message(), read.status.message());
+}
+
+TEST_F(KafkaSourceTest, ABrokerThatIsAwayHoldsUpAndEndsNothing) {
+  PutNumbers(0, 2);
+  ASSERT_TRUE(OpenFirst().ok());
+  EXPECT_THAT(First(ReadUntil(2)), ElementsAre(0, 1));
+  rd_kafka_mock_broker_set_down(cluster_, 1);
+  for (int i = 0; i < 300; ++i) {
+    auto poll = reader_->Next();
+    ASSERT_TRUE(poll.ok()) << poll.status().ToString();
+    ASSERT_TRUE(std::holds_alternative<NothingYet>(*poll));
+    GiveTime();
+  }
+  const auto found = enumerator_->Discover();
+  ASSERT_TRUE(found.ok()) << found.status().ToString();
+  EXPECT_THAT(*found, IsEmpty());
+  rd_kafka_mock_broker_set_up(cluster_, 1);
+  PutNumbers(2, 4);
+  EXPECT_THAT(First(ReadUntil(2)), ElementsAre(2, 3));
+}
+
+TEST_F(KafkaSourceTest, ErrorsOfFetchesThatPassLoseAndRepeatNothing) {
+  PutNumbers(0, 3);
+  for (const rd_kafka_resp_err_t error :
+       {RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
+        RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR, RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH,
+        RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE}) {
+    rd_kafka_mock_push_request_errors(cluster_, kFetchRequest, 1, error);
+  }
+  ASSERT_TRUE(OpenFirst().ok());
+  const Read read = ReadUntil(3);
+  EXPECT_THAT(First(read), ElementsAre(0, 1, 2)) << (read.status.ok() ? "" : read.status.ToString());
+}
+
 TEST_F(KafkaSourceTest, LagIsZeroAtTheEndAndNeverUnknownThere) {
   PutNumbers(0, 2);
   ASSERT_TRUE(OpenFirst().ok());
@@ -484,6 +502,114 @@ TEST_F(KafkaSourceTest, LagIsZeroAtTheEndAndNeverUnknownThere) {
   }
   EXPECT_EQ(backlog.rows, 0);
   EXPECT_EQ(backlog.millis, 0);
+}
+
+// While nobody takes rows, as in an outage of the sink, they wait all the same.
+TEST_F(KafkaSourceTest, RowsThatComeWhileNobodyReadsAreLag) {
+  PutNumbers(0, 2);
+  ASSERT_TRUE(OpenFirst().ok());
+  ReadUntil(2);
+  for (int i = 0; i < 5000 && reader_->backlog().rows != 0; ++i) {
+    GiveTime();
+    ASSERT_TRUE(reader_->Next().ok());
+  }
+  ASSERT_EQ(reader_->backlog().rows, 0);
+  PutNumbers(2, 7);
+  for (int i = 0; i < 5000 && reader_->backlog().rows != 5; ++i) GiveTime();
+  EXPECT_EQ(reader_->backlog().rows, 5);
+  EXPECT_THAT(First(ReadUntil(5)), ElementsAre(2, 3, 4, 5, 6));
+}
+
+// Whoever asks the cluster knows, even if nothing is fetched.
+TEST_F(KafkaSourceTest, TheClusterIsAskedWhereLogsEnd) {
+  PutNumbers(0, 2);
+  ASSERT_TRUE(OpenFirst().ok());
+  PutNumbers(2, 9);
+  ASSERT_TRUE(enumerator_->Discover().ok());
+  EXPECT_EQ(reader_->backlog().rows, 9);
+}
+
+TEST_F(KafkaSourceTest, SilenceOfABrokerThatIsAwayIsNoIdleness) {
+  table_.options["scan.watermark.idle-timeout"] = "400 ms";
+  PutNumbers(0, 2);
+  ASSERT_TRUE(OpenFirst().ok());
+  ReadUntil(2);
+  const auto quiet_for = [&](int64_t since, int millis) {  // as far as is known, within some time
+    for (int i = 0; i < 3000; ++i) {
+      GiveTime();
+      EXPECT_TRUE(reader_->Next().ok());
+      if (reader_->nothing_waits_nanos() - since >= int64_t{millis} * 1'000'000) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(quiet_for(Env::Real()->SteadyNanos(), 400));
+  rd_kafka_mock_broker_set_down(cluster_, 1);
+  for (int i = 0; i < 300; ++i) GiveTime();  // for what was under way
+  EXPECT_FALSE(quiet_for(Env::Real()->SteadyNanos(), 100));
+  rd_kafka_mock_broker_set_up(cluster_, 1);
+  EXPECT_TRUE(quiet_for(Env::Real()->SteadyNanos(), 400));
+}
+
+TEST_F(KafkaSourceTest, DamagedRecordsAreReadAgainAndThenAnError) {
+  PutNumbers(0, 3);
+  const auto fail = [&](size_t times, rd_kafka_resp_err_t error) {
+    for (size_t i = 0; i < times; ++i) rd_kafka_mock_push_request_errors(cluster_, kFetchRequest, 1, error);
+  };
+  fail(2, RD_KAFKA_RESP_ERR_INVALID_MSG);
+  ASSERT_TRUE(OpenFirst().ok());
+  EXPECT_THAT(First(ReadUntil(3)), ElementsAre(0, 1, 2));
+  ASSERT_TRUE(OpenFirst().ok());
+  fail(3, RD_KAFKA_RESP_ERR_INVALID_MSG);
+  const Read read = ReadUntil(4);
+  EXPECT_EQ(read.status.domain(), Domain::kData) << read.status.ToString();
+  EXPECT_THAT(read.status.message(), HasSubstr("records of t[0] at offset"));
+  EXPECT_THAT(read.status.message(), HasSubstr("are damaged in the log"));
+}
+
+TEST_F(KafkaSourceTest, WhatTheClientIsNotSetUpForIsNoOutage) {
+  PutNumbers(0, 3);
+  rd_kafka_mock_push_request_errors(cluster_, kFetchRequest, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+  ASSERT_TRUE(OpenFirst().ok());
+  const Read read = ReadUntil(4);
+  EXPECT_EQ(read.status.domain(), Domain::kUser);
+  EXPECT_THAT(read.status.ToString(), HasSubstr("'properties.receive.message.max.bytes'"));
+}
+
+// A broker that has just been started answers so.
+TEST_F(KafkaSourceTest, OneAnswerDoesNotMakeATopicGone) {
+  PutNumbers(0, 2);
+  ASSERT_TRUE(OpenFirst().ok());
+  const std::string snapshot = enumerator_->Snapshot();
+  rd_kafka_mock_topic_set_error(cluster_, "t", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  ASSERT_TRUE(MakeSource().ok());
+  ASSERT_TRUE(enumerator_->Restore(snapshot).ok());
+  std::thread broker([this] {
+    for (int i = 0; i < 1000; ++i) GiveTime();
+    rd_kafka_mock_topic_set_error(cluster_, "t", RD_KAFKA_RESP_ERR_NO_ERROR);
+  });
+  const auto found = enumerator_->Discover();
+  broker.join();
+  ASSERT_TRUE(found.ok()) << found.status().ToString();
+}
+
+TEST_F(KafkaSourceTest, TopicsOfTheCheckpointAreThoseOfTheTable) {
+  PutNumbers(0, 2);
+  ASSERT_TRUE(OpenFirst().ok());
+  std::string snapshot = enumerator_->Snapshot();
+  for (size_t at = 0; (at = snapshot.find("\"t\"", at)) != std::string::npos; ++at)
+    snapshot.replace(at, 3, "\"u\"");
+  ASSERT_TRUE(MakeSource().ok());
+  ASSERT_TRUE(enumerator_->Restore(snapshot).ok());
+  Status status = enumerator_->Discover().status();
+  EXPECT_EQ(status.domain(), Domain::kUser);
+  EXPECT_THAT(status.message(), HasSubstr("positions of topic 'u', which 'topic' does not name"));
+  table_.options.erase("topic");
+  table_.options["topic-pattern"] = "t|u";
+  ASSERT_TRUE(MakeSource().ok());
+  ASSERT_TRUE(enumerator_->Restore(snapshot).ok());
+  status = enumerator_->Discover().status();
+  EXPECT_EQ(status.domain(), Domain::kData);
+  EXPECT_THAT(status.message(), HasSubstr("topic 'u', of which the checkpoint has positions, is gone"));
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ int64_t KafkaSplitReader::records_passed() const {
 
 Backlog KafkaSplitReader::backlog() const {
   Backlog backlog;
-  backlog.rows = parts_.fetcher->records_behind();
+  backlog.rows = parts_.fetcher->records_behind(parts_.splits->end(parts_.fetcher->partition()));
   backlog.settled = parts_.fetcher->heard();
   if (backlog.rows == 0) {
     backlog.millis = 0;
@@ -184,15 +184,16 @@ Result<SourceRows> KafkaSplitReader::Decode() {
                                              {&records_, &parts_.fetcher->partition(), parts_.split.ordinal}),
                     count, std::move(selection));
   MutableBufferPtr arrival = Buffer::Allocate(static_cast<size_t>(count) * sizeof(int64_t));
+  std::vector<uint8_t> untold(records_.batch.records.size());  // records of before there were timestamps
   out.offsets.reserve(records_.batch.records.size());
   for (int32_t i = 0; i < count; ++i) {
     const RawRecord& record = records_.batch.records[static_cast<size_t>(i)];
     arrival->mutable_as<int64_t>()[i] = record.timestamp_millis;
+    untold[static_cast<size_t>(i)] = record.timestamp_millis < 0;
     out.offsets.push_back(record.offset);
   }
   last_timestamp_ = records_.batch.records.back().timestamp_millis;
-  if (last_timestamp_ >= 0)
-    out.arrival = Column::Flat(Type(TypeId::kBigInt), count, std::move(arrival), nullptr);
+  out.arrival = NullWhere(Column::Flat(Type(TypeId::kBigInt), count, std::move(arrival), nullptr), untold);
   if (parts_.columns->with_envelope()) {
     out.key = KafkaColumns::Keys(records_);
     out.headers = KafkaColumns::Headers(records_);

@@ -10,9 +10,11 @@
 
 #include "api/source.h"
 #include "base/env.h"
+#include "base/memory_budget.h"
 #include "connect/kafka/kafka_columns.h"
 #include "connect/kafka/kafka_fetcher.h"
 #include "connect/kafka/kafka_position.h"
+#include "connect/kafka/kafka_splits.h"
 
 namespace caudal {
 
@@ -21,13 +23,15 @@ class KafkaSplitReader : public SplitReader {
   struct Parts {
     Split split;
     const KafkaColumns* columns = nullptr;
+    const KafkaSplits* splits = nullptr;
     Env* env = nullptr;
     std::unique_ptr<Decoder> value;  // null: no column is read from it
     std::unique_ptr<Decoder> key;
     std::unique_ptr<KafkaFetcher> fetcher;
     KafkaPosition position;
-    bool null_values = false;           // a record without a value is a row, as format 'raw' has it
-    std::vector<std::string> warnings;  // for people
+    std::unique_ptr<MemoryBudget> prefetch;  // what the client may hold of the partition, charged
+    bool null_values = false;                // a record without a value is a row, as format 'raw' has it
+    std::vector<std::string> warnings;       // for people
   };
   explicit KafkaSplitReader(Parts parts);
 
@@ -35,6 +39,7 @@ class KafkaSplitReader : public SplitReader {
   Position position() const override;
   int64_t records_passed() const override;
   Backlog backlog() const override;
+  int64_t nothing_waits_nanos() const override { return parts_.fetcher->nothing_waits_nanos(); }
   int64_t gaps() const override { return parts_.fetcher->gaps(); }
   std::vector<LostRange> losses() const override;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace caudal {
 namespace {
@@ -71,6 +72,30 @@ void KafkaSplits::Replace(KafkaSplit split) {
   std::lock_guard lock(mutex_);
   std::string id = split.id();
   splits_.insert_or_assign(std::move(id), std::move(split));
+}
+
+std::vector<KafkaPartitionId> KafkaSplits::partitions() const {
+  std::lock_guard lock(mutex_);
+  std::vector<KafkaPartitionId> partitions;
+  for (const auto& [id, split] : splits_) partitions.push_back(split.partition);
+  return partitions;
+}
+
+std::vector<std::string> KafkaSplits::topics() const {
+  std::set<std::string> names;
+  for (KafkaPartitionId& partition : partitions()) names.insert(std::move(partition.topic));
+  return {names.begin(), names.end()};
+}
+
+void KafkaSplits::SetEnd(const KafkaPartitionId& partition, int64_t end) {
+  std::lock_guard lock(mutex_);
+  ends_[partition] = end;
+}
+
+int64_t KafkaSplits::end(const KafkaPartitionId& partition) const {
+  std::lock_guard lock(mutex_);
+  const auto found = ends_.find(partition);
+  return found == ends_.end() ? -1 : found->second;
 }
 
 size_t KafkaSplits::size() const {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "api/source.h"
-#include "connect/kafka/kafka_client.h"
+#include "connect/kafka/client/kafka_client.h"
 
 namespace caudal {
 
@@ -38,6 +38,12 @@ class KafkaSplits {
   std::vector<KafkaSplit> OfTopic(const std::string& topic) const;
   void Replace(KafkaSplit split);  // the one of the same id
   size_t size() const;
+  std::vector<KafkaPartitionId> partitions() const;
+  std::vector<std::string> topics() const;  // each once
+
+  // Where the partition's log ended when the cluster was last asked; -1: it was not.
+  void SetEnd(const KafkaPartitionId& partition, int64_t end);
+  int64_t end(const KafkaPartitionId& partition) const;
 
   // For the checkpoint.
   std::string ToJson() const;
@@ -48,6 +54,7 @@ class KafkaSplits {
   std::string cluster_;
   std::map<std::string, std::string> topic_ids_;
   std::map<std::string, KafkaSplit> splits_;  // by id
+  std::map<KafkaPartitionId, int64_t> ends_;
 };
 
 }  // namespace caudal

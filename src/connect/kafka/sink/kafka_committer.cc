@@ -37,6 +37,7 @@ Result<Epoch> KafkaCommitter::LastCommitted() {
 CommitResult KafkaCommitter::Commit(Epoch epoch, std::span<const Committable> committables) {
   bool lost = false;
   Status status = Send(epoch, committables, &lost);
+  if (producer_ != nullptr && producer_->compression_refused()) *compression_refused_ = true;
   if (status.ok()) {
     RemoveSegments(context_.files, form_, committables);
     return {};

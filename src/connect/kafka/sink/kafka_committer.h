@@ -6,6 +6,7 @@
 // transaction and ledger; a commit repeated is sent again. One thread at a time; calls block.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 
@@ -19,8 +20,12 @@ namespace caudal {
 
 class KafkaCommitter : public SinkCommitter {
  public:
-  KafkaCommitter(KafkaSinkOptions options, ConnectorContext context)
-      : options_(std::move(options)), context_(std::move(context)), form_(KafkaSegmentForm(options_, 0)) {}
+  // `compression_refused`: set once a broker has not taken the compression that was asked for; outlives it.
+  KafkaCommitter(KafkaSinkOptions options, ConnectorContext context, std::atomic<bool>* compression_refused)
+      : options_(std::move(options)),
+        context_(std::move(context)),
+        form_(KafkaSegmentForm(options_, 0)),
+        compression_refused_(compression_refused) {}
 
   Result<Epoch> LastCommitted() override;
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
@@ -36,6 +41,7 @@ class KafkaCommitter : public SinkCommitter {
   KafkaSinkOptions options_;
   ConnectorContext context_;
   SegmentForm form_;
+  std::atomic<bool>* compression_refused_;
   std::unique_ptr<KafkaProducer> producer_;  // null: none, or it has failed
   int32_t partitions_ = 0;
   Epoch last_;  // as the ledger had it when the producer began, and since

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "connect/kafka/kafka_client.h"
+#include "connect/kafka/client/kafka_client.h"
 
 namespace caudal {
 namespace {

@@ -1,6 +1,6 @@
 #include "connect/kafka/sink/kafka_sink.h"
 
-#include "connect/kafka/kafka_client.h"
+#include "connect/kafka/client/kafka_client.h"
 #include "connect/kafka/sink/kafka_committer.h"
 #include "connect/kafka/sink/kafka_envelope.h"
 #include "connect/kafka/sink/kafka_sink_writer.h"
@@ -43,7 +43,14 @@ Result<std::unique_ptr<SinkWriter>> KafkaSink::MakeWriter(int task) {
 }
 
 Result<std::unique_ptr<SinkCommitter>> KafkaSink::MakeCommitter() {
-  return std::unique_ptr<SinkCommitter>(std::make_unique<KafkaCommitter>(options_, context_));
+  return std::unique_ptr<SinkCommitter>(
+      std::make_unique<KafkaCommitter>(options_, context_, &compression_refused_));
+}
+
+ClientFacts KafkaSink::client() const {
+  std::string compression = KafkaProducer::Compression(options_.table.properties);
+  if (compression_refused_) compression = "none: a broker does not take " + compression;
+  return {{"library", KafkaLibrary()}, {"compression", std::move(compression)}};
 }
 
 }  // namespace caudal

@@ -5,6 +5,9 @@
 // epoch, and no transaction times out between the checkpoint and its commit.
 #pragma once
 
+#include <atomic>
+#include <memory>
+
 #include "api/connector.h"
 #include "api/sink.h"
 #include "connect/kafka/sink/kafka_sink_options.h"
@@ -25,6 +28,7 @@ class KafkaSink : public Sink {
   Status CheckTarget() const override;
   Result<std::unique_ptr<SinkWriter>> MakeWriter(int task) override;
   Result<std::unique_ptr<SinkCommitter>> MakeCommitter() override;
+  ClientFacts client() const override;
 
  private:
   KafkaSink(Table table, KafkaSinkOptions options, ConnectorContext context)
@@ -33,6 +37,7 @@ class KafkaSink : public Sink {
   Table table_;
   KafkaSinkOptions options_;
   ConnectorContext context_;
+  std::atomic<bool> compression_refused_{false};  // written by the committer
 };
 
 }  // namespace caudal

@@ -165,6 +165,8 @@ class KafkaSinkTest : public ::testing::Test {
     table.options = {{"connector", "kafka"},
                      {"topic", "out"},
                      {"format", "json"},
+                     // The library's own broker ends transactions with batches that have no checksum.
+                     {"properties.check.crcs", "false"},
                      {"properties.bootstrap.servers", servers_}};
     return table;
   }
@@ -271,6 +273,25 @@ TEST_F(KafkaSinkTest, AtLeastOnceKeepsNoLedger) {
   ExpectCommitted(*sink, {1, 1}, Prepare(*sink, {1, 1}, Rows({{RowKind::kInsert, "a", 1}})));
   EXPECT_THAT(Out(), ElementsAre(R"(NULL={"account":"a","n":1})"));
   EXPECT_THAT(Contents(servers_, "__caudal_ledger"), IsEmpty());
+}
+
+TEST_F(KafkaSinkTest, TellsTheLibraryAndTheCompression) {
+  Table table = Append();
+  EXPECT_THAT(MakeSink(table)->client(),
+              ElementsAre(std::pair("library", KafkaLibrary()), std::pair("compression", "zstd")));
+  table.options["properties.compression.type"] = "lz4";
+  EXPECT_EQ(MakeSink(table)->client()[1].second, "lz4");
+}
+
+// The library goes on without a word that anybody sees.
+TEST_F(KafkaSinkTest, TellsOfABrokerThatDoesNotTakeTheCompression) {
+  // The library takes it from the version of fetching that a broker knows, too.
+  constexpr int16_t kFetch = 1, kLastBeforeZstd = 9;
+  rd_kafka_mock_set_apiversion(cluster_, kFetch, 0, kLastBeforeZstd);
+  const auto sink = MakeSink(Append());
+  ExpectCommitted(*sink, {1, 1},
+                  Prepare(*sink, {1, 1}, Rows({{RowKind::kInsert, std::string(2000, 'a'), 1}})));
+  EXPECT_EQ(sink->client()[1].second, "none: a broker does not take zstd");
 }
 
 TEST_F(KafkaSinkTest, UpsertsTheLastRowOfAKeyAndDeletes) {
@@ -454,6 +475,8 @@ TEST_F(KafkaSinkTest, WhatCannotBeWrittenIsRefusedByName) {
   table = Append();
   table.columns.push_back(ColumnOf("o", Type(TypeId::kBigInt), "offset"));
   EXPECT_THAT(Refusal(table), HasSubstr("column 'o' is metadata 'offset'"));
+  table.columns.back() = ColumnOf("t", Type::String(), "topic");
+  EXPECT_THAT(Refusal(table), HasSubstr("column 't' is metadata 'topic'"));
   table = Append();
   table.options["format"] = "raw";
   EXPECT_THAT(Refusal(table), HasSubstr("format 'raw' takes one column of STRING or BYTES, not 2 columns"));

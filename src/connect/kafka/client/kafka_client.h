@@ -12,19 +12,14 @@
 #include <string_view>
 #include <vector>
 
-#include "connect/kafka/kafka_config.h"
+#include "connect/kafka/client/kafka_config.h"
+#include "connect/kafka/client/kafka_partition_id.h"
 
 // The client library's own, so that its header stays in the files that call it.
 struct rd_kafka_queue_s;
 struct rd_kafka_topic_partition_list_s;
 
 namespace caudal {
-
-struct KafkaPartitionId {
-  std::string topic;
-  int32_t partition = 0;
-  auto operator<=>(const KafkaPartitionId&) const = default;
-};
 
 // Of a topic as the cluster knows it now.
 struct KafkaTopic {
@@ -41,8 +36,9 @@ struct KafkaRange {
 class KafkaClient {
  public:
   // User error for properties that the library does not know. `group`: whose offsets are committed.
+  // `heard_millis`: how often heard_nanos is to be brought up to date; 0 = never.
   static Result<std::unique_ptr<KafkaClient>> Make(const std::map<std::string, std::string>& properties,
-                                                   const std::string& group);
+                                                   const std::string& group, int64_t heard_millis = 0);
   ~KafkaClient();
   KafkaClient(const KafkaClient&) = delete;
   KafkaClient& operator=(const KafkaClient&) = delete;
@@ -65,6 +61,12 @@ class KafkaClient {
   Result<rd_kafka_queue_s*> AssignPartition(const KafkaPartitionId& partition, int64_t offset,
                                             int32_t leader_epoch);
   void Release(const KafkaPartitionId& partition, rd_kafka_queue_s* queue);
+  // How many bytes of one partition's records may wait to be taken.
+  int64_t prefetch_bytes() const;
+  // Takes in what the library has to tell of itself; to be called now and then. Does not wait.
+  void Serve();
+  // Steady time at which the partition's leader was last known to answer fetches; 0: it is not known.
+  int64_t heard_nanos(const KafkaPartitionId& partition) const { return events_.heard_nanos(partition); }
   // As far as fetches have told; nothing is asked.
   KafkaRange KnownRange(const KafkaPartitionId& partition) const;
   // For tools that show a group's lag; failures have no effect.
@@ -72,8 +74,6 @@ class KafkaClient {
 
   // What the library said last about a broker or the client; empty: nothing.
   std::string last_complaint() const;
-  // Empty unless the library in use has faults that matter here.
-  static std::string VersionWarning();
 
  private:
   KafkaClient() = default;

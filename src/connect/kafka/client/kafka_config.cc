@@ -1,12 +1,20 @@
-#include "connect/kafka/kafka_config.h"
+#include "connect/kafka/client/kafka_config.h"
 
 #include <fmt/format.h>
 #include <librdkafka/rdkafka.h>
+
+#include <string_view>
+
+#include "base/env.h"
+#include "connect/kafka/client/kafka_statistics.h"
 
 namespace caudal {
 namespace {
 
 constexpr int kSysLogError = 3;
+constexpr int64_t kComplaintNanos = 60'000'000'000;
+constexpr int kFirstSoundVersion = 0x020d02ff;  // 2.13.2: the last fault in batches is gone
+constexpr std::string_view kNotCompressed = "does not support compression type";
 
 // Brokers say little and the library tells what it was doing; its words are all that there is to go by.
 struct Refusal {
@@ -74,18 +82,50 @@ const Refusal* FindRefusal(std::string_view complaint) {
 
 }  // namespace
 
+std::string KafkaLibrary() {
+  return fmt::format("librdkafka {}{}", rd_kafka_version_str(),
+                     rd_kafka_version() < kFirstSoundVersion ? ", which has known faults" : "");
+}
+
+std::string KafkaVersionWarning() {
+  if (rd_kafka_version() >= kFirstSoundVersion) return "";
+  return fmt::format(
+      "librdkafka {} has known faults: it can skip records in batches and read some twice after a change of "
+      "leader, and can give up a producer without need; build with a current one (docs/dependencies.md)",
+      rd_kafka_version_str());
+}
+
 void KafkaEvents::Log(const rd_kafka_s* client, int level, const char*, const char* text) {
   auto* self = static_cast<KafkaEvents*>(rd_kafka_opaque(client));
+  if (self == nullptr) return;
   std::string_view told = text;
+  // Said at no level that anybody sees.
+  if (told.find(kNotCompressed) != std::string_view::npos) self->compression_refused_ = true;
   // Brokers that hang up on the wrong protocol are worth no more than a notice to the library.
   const bool hung_up = told.find("in state APIVERSION_QUERY") != std::string_view::npos;
-  if (self == nullptr || (level > kSysLogError && !hung_up)) return;
+  if (level > kSysLogError && !hung_up) return;
   // "[thrd:sasl_ssl://host:9093/bootstrap]: " names a thread of the library.
   const size_t end = told.starts_with("[thrd:") ? told.find("]: ") : std::string_view::npos;
   if (end != std::string_view::npos) told.remove_prefix(end + 3);
   if (told.ends_with("brokers are down")) return;  // comes behind what each of them died of
   std::lock_guard lock(self->mutex_);
   self->complaint_ = told;
+  self->complained_nanos_ = Env::Real()->SteadyNanos();
+}
+
+int KafkaEvents::OnStatistics(rd_kafka_s*, char* json, size_t size, void* self) {
+  auto* events = static_cast<KafkaEvents*>(self);
+  const int64_t now = Env::Real()->SteadyNanos();
+  const std::map<KafkaPartitionId, int64_t> heard = SinceHeardMicros({json, size});
+  std::lock_guard lock(events->mutex_);
+  for (const auto& [partition, micros] : heard) events->heard_nanos_[partition] = now - micros * 1000;
+  return 0;  // the library frees the text
+}
+
+int64_t KafkaEvents::heard_nanos(const KafkaPartitionId& partition) const {
+  std::lock_guard lock(mutex_);
+  const auto found = heard_nanos_.find(partition);
+  return found == heard_nanos_.end() ? 0 : found->second;
 }
 
 int KafkaEvents::CheckCertificate(rd_kafka_s*, const char*, int32_t, int* verdict, int, const char*, size_t,
@@ -100,7 +140,7 @@ int KafkaEvents::CheckCertificate(rd_kafka_s*, const char*, int32_t, int* verdic
 
 std::string KafkaEvents::last_complaint() const {
   std::lock_guard lock(mutex_);
-  return complaint_;
+  return Env::Real()->SteadyNanos() - complained_nanos_ < kComplaintNanos ? complaint_ : "";
 }
 
 Status KafkaEvents::NoAnswer(std::string what) const {

@@ -1,16 +1,17 @@
-#include "connect/kafka/kafka_client.h"
+#include "connect/kafka/client/kafka_client.h"
 
 #include <fmt/format.h>
 #include <librdkafka/rdkafka.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
 namespace caudal {
 namespace {
 
-constexpr int kFirstSoundVersion = 0x020d02ff;  // 2.13.2: the last fault in batches is gone
+constexpr const char* kPrefetchKilobytes = "queued.max.messages.kbytes";  // a partition
 
 // A seek is the library's own affair and waits for no broker.
 constexpr int kSeekMillis = 1000;
@@ -35,11 +36,12 @@ PartitionList ListOf(const KafkaPartitionId& partition, int64_t offset) {
 constexpr std::pair<const char*, const char*> kDefaults[] = {
     {"client.id", "caudal"},
     {"isolation.level", "read_committed"},
+    {"check.crcs", "true"},  // as the Java client
     {"fetch.wait.max.ms", "100"},
     {"fetch.error.backoff.ms", "50"},
     {"fetch.queue.backoff.ms", "20"},  // unknown below 2.2
     {"fetch.message.max.bytes", "2097152"},
-    {"queued.max.messages.kbytes", "16384"},  // a partition
+    {kPrefetchKilobytes, "4096"},
     {"socket.nagle.disable", "true"},
     {"topic.metadata.refresh.interval.ms", "10000"},
     {"reconnect.backoff.max.ms", "2000"},
@@ -50,26 +52,37 @@ constexpr std::pair<const char*, const char*> kAlways[] = {
     {"enable.partition.eof", "true"}, {"allow.auto.create.topics", "false"},
 };
 
+// What the user lacks, if that is what the broker says: waiting does not mend it.
+std::string_view MissingRight(rd_kafka_resp_err_t error) {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+      return "describe and read the topic";
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+      return "describe and read the group";
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+      return "describe the cluster";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 std::string KafkaClient::last_complaint() const { return events_.last_complaint(); }
 
-std::string KafkaClient::VersionWarning() {
-  if (rd_kafka_version() >= kFirstSoundVersion) return "";
-  return fmt::format(
-      "librdkafka {} has known faults: it can skip records in batches and read some twice after a change of "
-      "leader; build with a current one (docs/dependencies.md)",
-      rd_kafka_version_str());
-}
-
 Result<std::unique_ptr<KafkaClient>> KafkaClient::Make(const std::map<std::string, std::string>& properties,
-                                                       const std::string& group) {
+                                                       const std::string& group, int64_t heard_millis) {
   std::unique_ptr<KafkaClient> client(new KafkaClient());
   ASSIGN_OR_RETURN(rd_kafka_conf_t* const conf,
                    MakeKafkaConf(properties, kDefaults, kAlways, &client->events_));
   char text[512] = "";
   // Needed by the library even where no group is joined.
   rd_kafka_conf_set(conf, "group.id", group.c_str(), text, sizeof text);
+  if (heard_millis > 0) {
+    rd_kafka_conf_set(conf, "statistics.interval.ms", std::to_string(heard_millis).c_str(), text,
+                      sizeof text);
+    rd_kafka_conf_set_stats_cb(conf, &KafkaEvents::OnStatistics);
+  }
   client->client_ = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof text);
   if (client->client_ == nullptr) {
     rd_kafka_conf_destroy(conf);
@@ -89,7 +102,10 @@ KafkaClient::~KafkaClient() {
 
 Status KafkaClient::Failure(std::string_view what, int error) const {
   const auto code = static_cast<rd_kafka_resp_err_t>(error);
-  return events_.NoAnswer(fmt::format("{}: {}", what, rd_kafka_err2str(code)));
+  const std::string message = fmt::format("{}: {}", what, rd_kafka_err2str(code));
+  const std::string_view right = MissingRight(code);
+  if (right.empty()) return events_.NoAnswer(message);
+  return Status::User(message).Hint(fmt::format("the broker's access lists must let this user {}", right));
 }
 
 Result<std::string> KafkaClient::ClusterId(int timeout_ms) {
@@ -149,10 +165,6 @@ Result<KafkaTopic> KafkaClient::Topic(const std::string& name, int timeout_ms) {
   }
   const int broker = metadata->broker_cnt > 0 ? metadata->brokers[0].id : -1;
   rd_kafka_metadata_destroy(metadata);
-  if (told == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) {
-    return Status::User(fmt::format("topic '{}': {}", name, rd_kafka_err2str(told)))
-        .Hint("the broker's access lists must let this user describe and read the topic");
-  }
   if (told != RD_KAFKA_RESP_ERR_NO_ERROR && told != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART &&
       told != RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC) {
     return Failure(fmt::format("topic '{}'", name), told);
@@ -286,6 +298,15 @@ void KafkaClient::Release(const KafkaPartitionId& partition, rd_kafka_queue_s* q
   }
   rd_kafka_queue_destroy(queue);
 }
+
+int64_t KafkaClient::prefetch_bytes() const {
+  char text[32] = "";
+  size_t size = sizeof text;
+  rd_kafka_conf_get(rd_kafka_conf(client_), kPrefetchKilobytes, text, &size);
+  return int64_t{1024} * std::atoi(text);
+}
+
+void KafkaClient::Serve() { rd_kafka_poll(client_, 0); }
 
 KafkaRange KafkaClient::KnownRange(const KafkaPartitionId& partition) const {
   KafkaRange range{-1, -1};
