@@ -87,13 +87,16 @@ Result<KafkaPosition> KafkaSource::StartOf(const KafkaSplit& split, const Positi
 Result<std::unique_ptr<SplitReader>> KafkaSource::Open(const Split& split, const Position& position) {
   const std::optional<KafkaSplit> known = splits_.Find(split.id);
   if (!known) return Status::User(fmt::format("the checkpoint has no partition '{}'", split.id));
-  KafkaSplitReader::Parts parts;
-  ASSIGN_OR_RETURN(parts.position, StartOf(*known, position));
-  ASSIGN_OR_RETURN(parts.value,
+  KafkaRecordDecoder::Parts decoder{split, known->partition, &columns_};
+  ASSIGN_OR_RETURN(decoder.value,
                    DecoderOf(options_.value_format, columns_.in_value(), options_.value_options));
   if (columns_.in_key().size() > 0) {
-    ASSIGN_OR_RETURN(parts.key, DecoderOf(options_.key_format, columns_.in_key(), options_.key_options));
+    ASSIGN_OR_RETURN(decoder.key, DecoderOf(options_.key_format, columns_.in_key(), options_.key_options));
   }
+  decoder.null_values = options_.value_format == "raw";
+  KafkaSplitReader::Parts parts;
+  parts.decoder = std::make_unique<KafkaRecordDecoder>(std::move(decoder));
+  ASSIGN_OR_RETURN(parts.position, StartOf(*known, position));
   KafkaFetcher::Begin begin{known->partition,    parts.position.topic_id,     parts.position.offset,
                             known->stop,         parts.position.leader_epoch, columns_.with_headers(),
                             options_.record_loss};
@@ -101,11 +104,8 @@ Result<std::unique_ptr<SplitReader>> KafkaSource::Open(const Split& split, const
   // The library does not tell what it holds, so that the whole is charged.
   parts.prefetch = std::make_unique<MemoryBudget>("kafka " + split.id, 0, budget_);
   parts.prefetch->Charge(client_->prefetch_bytes());
-  parts.split = split;
-  parts.columns = &columns_;
   parts.splits = &splits_;
   parts.env = env_;
-  parts.null_values = options_.value_format == "raw";
   const std::string warning = KafkaVersionWarning();
   if (split.ordinal == 0 && !warning.empty()) parts.warnings.push_back(warning);
   return std::unique_ptr<SplitReader>(std::make_unique<KafkaSplitReader>(std::move(parts)));
