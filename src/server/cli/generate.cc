@@ -157,13 +157,15 @@ class Pace {
   Pace(const GenerateCommand* command, Console* console)
       : command_(command), console_(console), start_(Env::Real()->SteadyNanos()) {}
 
-  // Until the last of `sent` rows is due.
-  void Await(uint64_t sent) const {
+  // Until the last of `sent` rows is due. Whoever was held up for long, by a broker or by a debugger, goes on
+  // at the rate and not faster.
+  void Await(uint64_t sent) {
     if (command_->rate <= 0 || sent <= command_->burst) return;
-    const auto due =
-        start_ + static_cast<int64_t>(static_cast<double>(sent - command_->burst) / command_->rate * 1e9);
+    const auto due = start_ + held_up_ +
+                     static_cast<int64_t>(static_cast<double>(sent - command_->burst) / command_->rate * 1e9);
     const int64_t wait = due - Env::Real()->SteadyNanos();
     if (wait > 0) std::this_thread::sleep_for(std::chrono::nanoseconds(wait));
+    if (wait < -kCaughtUp) held_up_ -= wait;
   }
   void Tell(uint64_t sent, const std::string& where) {
     const int64_t now = Env::Real()->SteadyNanos();
@@ -179,7 +181,9 @@ class Pace {
  private:
   const GenerateCommand* command_;
   Console* console_;
+  static constexpr int64_t kCaughtUp = 100'000'000;  // nanoseconds that are made good
   const int64_t start_;
+  int64_t held_up_ = 0;
   int64_t told_ = 0;
 };
 
