@@ -62,6 +62,17 @@ def check_silver(check, caudal, data, expected):
     check.equal("half-written files", len(hidden), 0)
 
 
+def output_lines(dump):
+    """Silver's columns of a topic that has them as JSON, out of its dump by Kafka's own client."""
+    names = SILVER_COLUMNS.replace("CAST(`timestamp` AS TIMESTAMP(3))", "timestamp").split(", ")
+    with open(dump) as lines:
+        for line in lines:
+            row = json.loads(base64.b64decode(line.split("\t")[3]), parse_float=str, parse_int=str)
+            second, _, fraction = row["timestamp"].partition(".")
+            row["timestamp"] = f"{second}.{fraction:0<3}"  # JSON leaves zeros at the end out, as in Flink
+            yield "\t".join("\\N" if row[name] is None else row[name] for name in names)
+
+
 def feature_rows(data, dump, table):
     """Account, end of the window, count, average, distinct merchants: of the SQL table, or out of a dump of what serves them."""
     if dump:
@@ -210,11 +221,14 @@ def main():
     parser.add_argument("--topic", type=pathlib.Path, help="dump of the Kafka topic that was read, in the place of DATA/in")
     parser.add_argument("--dead-letters", type=pathlib.Path, help="dump of the dead-letter topic, in the place of DATA/dead_letters")
     parser.add_argument("--features-dump", type=pathlib.Path, help="lines of the features' values, in the place of DATA/features.db")
+    parser.add_argument("--output", type=pathlib.Path, help="dump of a topic that was written with the rows of silver")
     parser.add_argument("--features", choices=("every_window", "latest"), default="every_window")
     arguments = parser.parse_args()
     expected = json.loads(arguments.expected.read_text())
     check = Check()
     check_silver(check, arguments.caudal, arguments.data, expected)
+    if arguments.output:
+        check.equal("output topic's rows and digest", digest_of(arguments.caudal, output_lines(arguments.output)), expected["silver"]["digest"])
     table = "features" if arguments.features == "every_window" else "features_latest"
     check_features(check, arguments.caudal, arguments.data, arguments.features_dump, expected, arguments.tables, table, arguments.features)
     source = TopicBytes(arguments.topic) if arguments.topic else FileBytes(arguments.data / "in")

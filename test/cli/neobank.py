@@ -1,4 +1,5 @@
 """What the tests of kills and outages share: the NeoBank pipeline on a paced feed, its log, its expected result."""
+import atexit
 import json
 import os
 import pathlib
@@ -77,21 +78,23 @@ class Log:
 
 
 class Pipeline:
-    """`words` and `environment` of each run, such as a profile; `source` tells the check where the input is."""
+    """`words` and `environment` of each run, such as a profile; `source` tells the check where input and output are; `path`: of its file."""
 
-    def __init__(self, caudal, folder, interval, words=(), environment=None, source=()):
+    def __init__(self, caudal, folder, interval, words=(), environment=None, source=(), path=PIPELINE):
         self.caudal, self.folder, self.interval = caudal, folder, interval
-        self.words, self.environment, self.source = words, {**os.environ, **(environment or {})}, source
+        self.words, self.environment, self.source, self.path = words, {**os.environ, **(environment or {})}, source, path
         self.log = Log(folder / "state/caudal.log")
 
     def command(self, *extra):
-        return [self.caudal, "run", str(PIPELINE), *self.words, "--state", "state", "--set",
+        return [self.caudal, "run", str(self.path), *self.words, "--state", "state", "--set",
                 f"execution.checkpointing.interval={int(self.interval * 1000)} ms", "--set",
                 "execution.checkpointing.min-pause=50 ms", "--set", "table.exec.emit.early-fire.delay=500 ms", *extra]
 
     def start(self, stderr, faults=""):
-        return subprocess.Popen(self.command(), cwd=self.folder, env=dict(self.environment, CAUDAL_FAULT=faults),
-                                stdout=subprocess.DEVNULL, stderr=stderr)
+        process = subprocess.Popen(self.command(), cwd=self.folder, env=dict(self.environment, CAUDAL_FAULT=faults),
+                                   stdout=subprocess.DEVNULL, stderr=stderr)
+        atexit.register(process.kill)  # of a process that has ended it does nothing
+        return process
 
     def wait_for_commit(self, process, seconds=60):
         """One that begins and ends from now on, by a process that lives."""
