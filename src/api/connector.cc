@@ -160,6 +160,12 @@ Result<std::unique_ptr<Sink>> Connector::MakeSink(const Table& table, const Conn
       fmt::format("table '{}' cannot be written: connector '{}' only reads", table.name, name()));
 }
 
+Result<std::unique_ptr<LookupReader>> Connector::MakeLookup(const Table& table, const LookupRequest&,
+                                                            const ConnectorContext&) const {
+  return Status::User(
+      fmt::format("table '{}' cannot be looked up in: connector '{}' has no lookup", table.name, name()));
+}
+
 Status ValidateOptions(const Connector& connector, const Table& table) {
   for (const auto& [name, value] : table.options) {
     const OptionSpec* found = nullptr;

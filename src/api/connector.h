@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/changelog.h"
+#include "api/lookup.h"
 #include "api/sink.h"
 #include "api/source.h"
 #include "api/table.h"
@@ -69,6 +70,10 @@ class Connector {
   virtual std::vector<Field> metadata() const { return {}; }
   virtual bool can_read() const { return false; }
   virtual bool can_write() const { return false; }
+  // Whether tables can be asked for the rows of a key, as lookup joins do.
+  virtual bool can_look_up() const { return false; }
+  // The columns that every key must have; empty: any will do.
+  virtual std::vector<int> lookup_key(const Table& table) const { return {}; }
   // What the list of options cannot say of their values, such as the name of a format and its own options.
   // A User error quotes the option in '…'.
   virtual Status CheckOptions(const Table& table) const { return Status(); }
@@ -83,6 +88,8 @@ class Connector {
   virtual Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
                                                      const ConnectorContext& context) const;
   virtual Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const;
+  virtual Result<std::unique_ptr<LookupReader>> MakeLookup(const Table& table, const LookupRequest& request,
+                                                           const ConnectorContext& context) const;
 };
 
 // Checks the table's options against the connector's list: unknown names (with the nearest known one), values

@@ -6,11 +6,14 @@
 // each Watermark and Barrier; after that of a Barrier all memory is in the tables.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "api/fate.h"
+#include "api/lookup.h"
+#include "api/table.h"
 #include "base/env.h"
 #include "base/memory_budget.h"
 #include "base/status.h"
@@ -54,6 +57,12 @@ struct OperatorContext {
   EvaluatorOptions evaluator;
   FateCounters* fates = nullptr;  // for kFiltered, kDuplicate, kAbsorbed; Reject counts for itself
   bool mini_batch = false;
+  // Opens a table for lookups; null where operators are made but never run.
+  std::function<Result<std::unique_ptr<LookupReader>>(const Table& table, const LookupRequest& request)>
+      make_lookup;
+  // Runs a job that may block, on a thread for such, and looks at resume_at() again when it has ended. The
+  // operator outlives its jobs.
+  std::function<void(std::function<void()> job)> submit;
 };
 
 class Operator {
@@ -73,6 +82,10 @@ class Operator {
   // Goes on with the call that returned kMore.
   virtual Result<Progress> Resume(Output& out) { return Progress::kDone; }
   virtual Result<Progress> OnFlush(FlushBefore next, Output& out) { return Progress::kDone; }
+  // After kMore: Env::SteadyNanos before which Resume is not called; INT64_MAX: until a submitted job ends.
+  virtual int64_t resume_at() const { return 0; }
+  // What the call under way waits out: somebody outside who does not answer. OK: nothing.
+  virtual Status trouble() const { return Status(); }
 
   // The tables, in a fixed order; they live as long as the operator.
   virtual std::vector<StateTable*> state() { return {}; }

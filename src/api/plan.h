@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/changelog.h"
+#include "api/lookup_node.h"
 #include "api/plan_node.h"
 #include "api/table.h"
 #include "data/schema.h"
@@ -35,7 +36,7 @@ struct PlanInput {
 };
 
 using PlanPayload = std::variant<ScanNode, ValuesNode, CalcNode, WindowNode, AggregateNode, TopNNode,
-                                 DeduplicateNode, MaterializeNode, UnionNode, SortNode, SinkNode>;
+                                 DeduplicateNode, MaterializeNode, UnionNode, SortNode, LookupNode, SinkNode>;
 
 struct PlanNode {
   // View or sink name + clause + ordinal among the stateful nodes ("features/group-by/1"): the operator's

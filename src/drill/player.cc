@@ -157,14 +157,19 @@ Status Player::PlayBounded() {
     Status status;
     if (word == "statement") status = OnStatement(block);
     if (word == "pipeline") status = Declare(block.words[1], block, &pipelines_[block.words[1]]);
-    if (word == "insert") pipelines_[block.words[1]].insert = SqlOf(block);
+    if (word == "insert") {
+      pipelines_[block.words[1]].insert = SqlOf(block);
+      status = FillBounded(block.words[1], &pipelines_[block.words[1]]);
+    }
     if (word == "feed") status = OnFeed(block);
     if (word == "contents") contents[block.words[1]] = &block;
     if (word == "table") tables[block.words[1]] = &block;
     if (!status.ok()) return std::move(status).At(fmt::format("{}:{}, bounded", file_.path, block.line));
   }
   feeds_.EndAll();
-  for (auto& [name, pipeline] : pipelines_) RETURN_IF_ERROR(StartJob(name, &pipeline));
+  for (auto& [name, pipeline] : pipelines_) {
+    if (pipeline.job == nullptr) RETURN_IF_ERROR(StartJob(name, &pipeline));
+  }
   for (const auto& [name, pipeline] : pipelines_) {
     Status status = AwaitEnd(*pipeline.job);
     if (!status.ok()) return std::move(status).At(fmt::format("{}, '{}', bounded", file_.path, name));
@@ -178,6 +183,15 @@ Status Player::PlayBounded() {
     if (!status.ok()) return std::move(status).At(fmt::format("{}:{}, bounded", file_.path, block->line));
   }
   return Status();
+}
+
+Status Player::FillBounded(const std::string& name, Pipeline* pipeline) {
+  ASSIGN_OR_RETURN(const Plan plan, PlanInsert(name, pipeline));
+  for (const PlanNode& node : plan.nodes) {
+    if (node.as<ScanNode>() != nullptr) return Status();
+  }
+  RETURN_IF_ERROR(StartJob(name, pipeline));
+  return AwaitEnd(*pipeline->job);
 }
 
 Status Player::PlayBlock(const TestBlock& block) {

@@ -63,6 +63,8 @@ class Player {
   Status OnAdvance(const TestBlock& block);
   Status OnEnd();
 
+  // In the bounded mode: an INSERT of rows of its own ends before the queries begin that may look for them.
+  Status FillBounded(const std::string& name, Pipeline* pipeline);
   Result<Plan> PlanInsert(const std::string& name, Pipeline* pipeline);
   Status Declare(const std::string& name, const TestBlock& block, Pipeline* pipeline);
   // The rows of a batch query, as they come.

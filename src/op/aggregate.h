@@ -17,7 +17,7 @@
 #include "data/schema.h"
 #include "op/row/accumulator_row.h"
 #include "op/row/change_builder.h"
-#include "op/state_charge.h"
+#include "op/row/state_charge.h"
 #include "state/keyed_rows.h"
 
 namespace caudal {

@@ -10,7 +10,7 @@
 #include "api/plan_node.h"
 #include "data/row_key.h"
 #include "data/schema.h"
-#include "op/state_charge.h"
+#include "op/row/state_charge.h"
 #include "state/key_generations.h"
 
 namespace caudal {

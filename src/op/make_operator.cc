@@ -5,6 +5,7 @@
 #include "op/calc.h"
 #include "op/deduplicate.h"
 #include "op/first_row.h"
+#include "op/lookup/lookup.h"
 #include "op/materialize.h"
 #include "op/sort.h"
 #include "op/topn.h"
@@ -66,6 +67,7 @@ Result<std::unique_ptr<Operator>> MakeOperator(const Plan& plan, int number) {
     return {std::make_unique<Materialize>(*materialize, input, output, ttl)};
   }
   if (node.as<UnionNode>() != nullptr) return {std::make_unique<UnionAll>()};
+  if (const auto* lookup = node.as<LookupNode>()) return {std::make_unique<Lookup>(*lookup, input, output)};
   if (const auto* sort = node.as<SortNode>()) return {std::make_unique<Sort>(*sort, input, output)};
   return Status::Internal("plan node '" + node.id + "': " + std::string(node.label()) + " is no operator");
 }

@@ -21,7 +21,7 @@
 #include "data/row_key.h"
 #include "data/schema.h"
 #include "op/row/accumulator_row.h"
-#include "op/state_charge.h"
+#include "op/row/state_charge.h"
 #include "op/window_emitter.h"
 #include "op/window_slices.h"
 #include "state/panes.h"

@@ -17,7 +17,7 @@
 #include "data/schema.h"
 #include "op/row/change_builder.h"
 #include "op/row/row_layout.h"
-#include "op/state_charge.h"
+#include "op/row/state_charge.h"
 #include "op/window_slices.h"
 #include "state/keyed_rows.h"
 #include "state/row_list.h"

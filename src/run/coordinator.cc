@@ -19,6 +19,7 @@ constexpr size_t kFreshnessSteps = 128;  // of one epoch
 constexpr int64_t kRetainEvery = 4;
 // How long a query that is asked to stop goes on trying to commit its last epoch.
 constexpr int64_t kStopPatience = 30'000 * kNanosPerMilli;
+constexpr int64_t kStopLook = 1'000 * kNanosPerMilli;  // and looks again from then on
 
 int64_t Longer(int64_t backoff) { return std::clamp(backoff * 2, kFirstBackoff, kLongestBackoff); }
 
@@ -216,10 +217,25 @@ Runnable::Outcome Coordinator::Run() {
   return Outcome::kIdle;
 }
 
+// For whom an operator waits: no barrier passes it.
+Status Coordinator::OperatorTrouble() const {
+  for (const std::unique_ptr<Task>& task : parts_.graph->tasks()) {
+    for (const NodeProgress& node : task->progress().nodes) {
+      if (!node.trouble.ok()) return node.trouble;
+    }
+  }
+  return Status();
+}
+
 // Nothing is lost by it: what is not committed is read again.
 void Coordinator::MaybeGiveUp(int64_t now) {
+  if (finished_ || now < give_up_at_) return;
+  if (Status trouble = OperatorTrouble(); !trouble.ok()) {
+    return Fail(std::move(trouble).Hint(
+        "the query was to stop, and rows wait for an answer; started again, it goes on at its last epoch"));
+  }
   const bool trying = landing_ ? landing_->running : flight_.has_value();
-  if (finished_ || failing_.ok() || trying || now < give_up_at_) return;
+  if (failing_.ok() || trying) return;
   Fail(Status(failing_).Hint(
       landing_
           ? "the query was to stop and its last epoch is not yet seen everywhere; it is kept in the "
@@ -240,7 +256,7 @@ void Coordinator::Arm(int64_t now) {
   if (!flight_ && !options_.ephemeral) consider(std::max(next_epoch_nanos_, earliest_epoch_nanos_));
   if (!flight_ && (stop_due_ || requested)) consider(earliest_epoch_nanos_);
   if (landing_ && !landing_->running) consider(landing_->retry_at);
-  if (!failing_.ok() && give_up_at_ != INT64_MAX) consider(give_up_at_);
+  if (give_up_at_ != INT64_MAX) consider(std::max(give_up_at_, now + kStopLook));
   for (size_t i = 0; i < discover_at_.size(); ++i) {
     if (!(*parts_.discoveries)[i]->complete()) consider(discover_at_[i]);
   }

@@ -92,6 +92,7 @@ class Coordinator : public Runnable, public EpochControl {
   void MaybeDiscover(int64_t now);
   void WakeSources(int node);
   void HandOut(const SplitDiscovery& discovery, const std::vector<SplitState>& splits);
+  Status OperatorTrouble() const;
   void MaybeGiveUp(int64_t now);
   void Arm(int64_t now);  // sets the timer for what is due next
 

@@ -146,6 +146,12 @@ Status Job::MakeReady() {
   context_.dead_letter = dead_letter_ ? &*dead_letter_ : nullptr;
   context_.source_of = SourcesOf(plan_);
   context_.query = query_;
+  context_.make_lookup = [this](const Table& table,
+                                const LookupRequest& request) -> Result<std::unique_ptr<LookupReader>> {
+    ASSIGN_OR_RETURN(const Connector* connector, FindConnector(options_, table));
+    ASSIGN_OR_RETURN(const Table revealed, Revealed(table));
+    return connector->MakeLookup(revealed, request, MakeConnectorContext(""));
+  };
   TaskGraph::Options graph_options;
   graph_options.lane_bytes = settings_.lane_bytes;
   graph_options.steps = options_.steps;

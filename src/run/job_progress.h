@@ -64,6 +64,7 @@ struct OperatorProgress {
   // The sinks whose rows pass through this node, by id: fates here are fates of each sink's path.
   std::vector<std::string> sinks;
   bool takes_input_rows = true;  // and not results that an operator made of them
+  Status trouble;                // whom it waits for: somebody outside who does not answer; OK = nobody
 };
 
 enum class JobState { kRunning, kStopping, kFinished, kFailed };
@@ -82,6 +83,15 @@ struct JobProgress {
   int64_t lane_bytes = 0;
   int64_t longest_step_micros = 0;
   bool over_memory = false;
+
+  // What the query waits out: an epoch that cannot be made durable or visible, or an operator's trouble.
+  Status trouble() const {
+    if (!checkpoints.last_failure.ok()) return checkpoints.last_failure;
+    for (const OperatorProgress& node : operators) {
+      if (!node.trouble.ok()) return node.trouble;
+    }
+    return Status();
+  }
 };
 
 }  // namespace caudal

@@ -13,7 +13,22 @@ Status OperatorNode::Open(KeyGroupRange groups, bool mini_batch) {
   context.evaluator = job_->evaluator;
   context.fates = &fates_;
   context.mini_batch = mini_batch;
+  context.make_lookup = job_->make_lookup;
+  context.submit = [this](std::function<void()> job) {
+    job_->executor->Submit(this, [this, job = std::move(job)] {
+      job();
+      job_->executor->Wake(owner_);
+    });
+  };
   return operator_->Open(context);
+}
+
+// Jobs use the operator, and wake the task.
+OperatorNode::~OperatorNode() { job_->executor->CancelJobs(this); }
+
+int64_t OperatorNode::wake_at() {
+  const int64_t at = call_under_way() ? operator_->resume_at() : 0;
+  return at == 0 ? INT64_MAX : at;
 }
 
 Status OperatorNode::RestoreState(const NodeState& state, const std::vector<std::string>& segments) {
@@ -51,6 +66,7 @@ Result<Progress> OperatorNode::OnBarrier(const Barrier&, NodeAck* ack) {
 
 NodeProgress OperatorNode::progress() const {
   NodeProgress progress = TaskNode::progress();
+  progress.trouble = operator_->trouble();
   for (const StateTable* table : operator_->state()) {
     progress.state_rows += table->rows();
     progress.state_bytes += table->bytes();

@@ -16,6 +16,8 @@ class OperatorNode : public TaskNode, private Output {
         input_(std::move(input)),
         operator_(std::move(op)) {}
 
+  ~OperatorNode() override;
+
   Status Open(KeyGroupRange groups, bool mini_batch);
   // `segments`: by position of the manifest's segments of this node.
   Status RestoreState(const NodeState& state, const std::vector<std::string>& segments);
@@ -23,6 +25,7 @@ class OperatorNode : public TaskNode, private Output {
   const Operator& op() const { return *operator_; }
   std::vector<StateTable*> tables() const { return operator_->state(); }
   NodeProgress progress() const override;
+  int64_t wake_at() override;
 
  protected:
   Result<Progress> OnChunk(int port, const Chunk& chunk) override {
@@ -31,6 +34,7 @@ class OperatorNode : public TaskNode, private Output {
   Result<Progress> OnWatermark(const Watermark& watermark) override;
   Result<Progress> OnFlush(FlushBefore next) override { return operator_->OnFlush(next, *this); }
   Result<Progress> Resume() override { return operator_->Resume(*this); }
+  int64_t resume_at() const override { return operator_->resume_at(); }
   Result<Progress> OnBarrier(const Barrier& barrier, NodeAck* ack) override;
 
  private:

@@ -33,6 +33,12 @@ Status CheckScan(const PlanNode& node, const Plan& plan, const JobSettings& sett
   return connector->MakeSource(revealed, rows.request(), AskingContext(options)).status();
 }
 
+Status CheckLookup(const LookupNode& lookup, const JobOptions& options) {
+  ASSIGN_OR_RETURN(const Connector* connector, FindConnector(options, lookup.table));
+  ASSIGN_OR_RETURN(const Table revealed, Revealed(lookup.table));
+  return connector->MakeLookup(revealed, lookup.request(), AskingContext(options)).status();
+}
+
 }  // namespace
 
 Result<const Connector*> FindConnector(const JobOptions& options, const Table& table) {
@@ -54,6 +60,7 @@ Status CheckTables(const Plan& plan, const JobOptions& options) {
   ASSIGN_OR_RETURN(const JobSettings settings, JobSettings::From(plan));
   for (const PlanNode& node : plan.nodes) {
     if (const auto* sink = node.as<SinkNode>()) RETURN_IF_ERROR(CheckSink(sink->table, options));
+    if (const auto* lookup = node.as<LookupNode>()) RETURN_IF_ERROR(CheckLookup(*lookup, options));
     if (node.as<ScanNode>() != nullptr) RETURN_IF_ERROR(CheckScan(node, plan, settings, options));
   }
   return plan.dead_letter ? CheckSink(plan.dead_letter->table, options) : Status();

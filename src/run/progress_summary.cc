@@ -36,6 +36,7 @@ void Add(const NodeProgress& part, int64_t blocked_nanos, double elapsed, Operat
   add(part.backlog.files, &sum->backlog.files);
   sum->backlog.millis = std::max(sum->backlog.millis, part.backlog.millis);
   sum->backlog.settled = sum->backlog.settled && part.backlog.settled;
+  if (sum->trouble.ok()) sum->trouble = part.trouble;
   sum->splits.insert(sum->splits.end(), part.splits.begin(), part.splits.end());
 }
 

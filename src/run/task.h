@@ -25,7 +25,11 @@ class Task : public Runnable {
   // `steps`: at most that many in one Run.
   Task(const JobContext* job, int steps) : job_(job), steps_(steps) {}
 
-  void AddNode(std::unique_ptr<TaskNode> node) { nodes_.push_back(std::move(node)); }  // topological order
+  // In topological order.
+  void AddNode(std::unique_ptr<TaskNode> node) {
+    node->set_owner(this);
+    nodes_.push_back(std::move(node));
+  }
   const std::vector<std::unique_ptr<TaskNode>>& nodes() const { return nodes_; }
 
   Outcome Run() override;

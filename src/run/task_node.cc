@@ -32,7 +32,10 @@ bool TaskNode::room() const {
 }
 
 bool TaskNode::has_work() {
-  if (phase_ != Phase::kReady) return true;
+  if (phase_ != Phase::kReady) {
+    const int64_t at = resume_at();
+    return at == 0 || (at != INT64_MAX && at <= job_->env->SteadyNanos());
+  }
   return std::any_of(inlets_.begin(), inlets_.end(), [](const std::unique_ptr<Inlet>& inlet) {
     return !inlet->at_barrier && inlet->has_message();
   });

@@ -14,9 +14,9 @@
 #include "base/env.h"
 #include "run/epoch/epoch_control.h"
 #include "run/inlet.h"
+#include "run/node_progress.h"
 #include "run/outlet.h"
 #include "run/scan/dead_letter.h"
-#include "run/scan/split_progress.h"
 
 namespace caudal {
 
@@ -30,26 +30,7 @@ struct JobContext {
   const DeadLetterTable* dead_letter = nullptr;  // null: rejected rows are only counted
   std::vector<std::string> source_of;  // by node: the table that all its rows were read from; empty = several
   std::string query;
-};
-
-// What a node is doing, as others may read it.
-struct NodeProgress {
-  int node = 0;
-  std::vector<int64_t> rows_in;
-  int64_t rows_out = 0;
-  std::vector<CountedFate> fates;
-  Watermark watermark;
-  int64_t busy_nanos = 0;
-  int64_t cpu_nanos = 0;
-  int64_t longest_step_nanos = 0;      // wall clock, what else ran on the core included
-  int64_t longest_step_cpu_nanos = 0;  // of the thread alone
-  int64_t state_rows = 0;
-  int64_t state_bytes = 0;
-  int64_t bytes_read = 0;             // sources
-  int64_t ignored_values = 0;         // sources
-  Backlog backlog;                    // sources
-  std::vector<std::string> warnings;  // sources
-  std::vector<SplitProgress> splits;  // sources, of those not finished
+  decltype(OperatorContext::make_lookup) make_lookup;
 };
 
 // The error of the first of some rejected rows: what, where in the SQL and which record, as far as known.
@@ -65,6 +46,7 @@ class TaskNode {
   Inlet* AddInlet(int port, Lane* lane);
   void AddOutlet(std::unique_ptr<Outlet> outlet) { outlets_.push_back(std::move(outlet)); }
   void set_dead_letter_outlet(std::unique_ptr<Outlet> outlet) { dead_letter_ = std::move(outlet); }
+  void set_owner(Runnable* owner) { owner_ = owner; }
   // Before the first message.
   virtual void Restore(const NodeState& state) { watermark_ = sent_ = state.watermark; }
 
@@ -88,6 +70,8 @@ class TaskNode {
   virtual Result<Progress> OnWatermark(const Watermark& watermark) { return Progress::kDone; }
   virtual Result<Progress> OnFlush(FlushBefore next) { return Progress::kDone; }
   virtual Result<Progress> Resume() { return Progress::kDone; }
+  // SteadyNanos before which a Resume would get nowhere; INT64_MAX: until the task is woken.
+  virtual int64_t resume_at() const { return 0; }
   // Adds to the ack what the node keeps; kMore: call it again before anything else.
   virtual Result<Progress> OnBarrier(const Barrier& barrier, NodeAck* ack) { return Progress::kDone; }
   // Whether there is a message to take or a call to go on with.
@@ -107,7 +91,10 @@ class TaskNode {
   // Remembers the epoch's first dead row.
   void NoteDead(std::string_view error_class, const std::string& message, const std::string& place);
 
+  bool call_under_way() const { return phase_ != Phase::kReady; }
+
   const JobContext* job_;
+  Runnable* owner_ = nullptr;  // the task
   FateCounters fates_;
   Watermark watermark_;  // of the inlets together, as far as handled
   Watermark sent_;

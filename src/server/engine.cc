@@ -102,7 +102,7 @@ Result<JobProgress> Engine::Insert(Plan plan, const InsertOptions& watch, bool* 
   *started = job.ok();
   Status status = job.ok() ? Status() : job.status();
   while (job.ok() && !(*job)->WaitFor(kTickMillis)) {
-    if (watch.on_trouble) watch.on_trouble((*job)->progress().checkpoints.last_failure);
+    if (watch.on_trouble) watch.on_trouble((*job)->progress().trouble());
     if (!watch.should_stop || !watch.should_stop()) continue;
     status = Status::User("stopped before the input ended: nothing was committed");
     job = status;

@@ -109,7 +109,7 @@ void QueryRunner::Tick() {
     LogCommit();
     SetTrouble(Status());
   }
-  if (!checkpoints.last_failure.ok()) SetTrouble(checkpoints.last_failure);
+  if (Status trouble = last_.trouble(); !trouble.ok()) SetTrouble(std::move(trouble));
   if (!finished) return;
   status_ = job_->status();
   const bool again = job_->schema_changed();

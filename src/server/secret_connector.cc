@@ -32,4 +32,11 @@ Result<std::unique_ptr<Sink>> SecretConnector::MakeSink(const Table& table,
   return inner_->MakeSink(expanded, context);
 }
 
+Result<std::unique_ptr<LookupReader>> SecretConnector::MakeLookup(const Table& table,
+                                                                  const LookupRequest& request,
+                                                                  const ConnectorContext& context) const {
+  ASSIGN_OR_RETURN(const Table expanded, WithSecrets(table));
+  return inner_->MakeLookup(expanded, request, context);
+}
+
 }  // namespace caudal

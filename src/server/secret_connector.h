@@ -15,6 +15,8 @@ class SecretConnector : public Connector {
   std::vector<Field> metadata() const override { return inner_->metadata(); }
   bool can_read() const override { return inner_->can_read(); }
   bool can_write() const override { return inner_->can_write(); }
+  bool can_look_up() const override { return inner_->can_look_up(); }
+  std::vector<int> lookup_key(const Table& table) const override { return inner_->lookup_key(table); }
   Status CheckOptions(const Table& table) const override { return inner_->CheckOptions(table); }
   Result<ChangelogKinds> source_changelog(const Table& table) const override {
     return inner_->source_changelog(table);
@@ -25,6 +27,8 @@ class SecretConnector : public Connector {
   Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
                                              const ConnectorContext& context) const override;
   Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const override;
+  Result<std::unique_ptr<LookupReader>> MakeLookup(const Table& table, const LookupRequest& request,
+                                                   const ConnectorContext& context) const override;
 
  private:
   const Connector* inner_;

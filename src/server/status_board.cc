@@ -37,7 +37,7 @@ HttpPage StatusBoard::Ready() const {
   std::string problems;
   for (const std::string& line : not_running_) problems += line + "\n";
   for (const JobProgress& job : jobs_) {
-    const caudal::Status& failure = job.checkpoints.last_failure;
+    const caudal::Status failure = job.trouble();
     if (!failure.ok()) problems += fmt::format("query {}: {}\n", job.query, failure.ToString());
   }
   return {problems.empty() ? 200 : 503, "text/plain; charset=utf-8",

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "sql/expression_binder.h"
+#include "sql/literal/type_binder.h"
 #include "sql/parse/name_parser.h"
 #include "sql/physical/substitute.h"
 #include "sql/query_binder.h"
-#include "sql/type_binder.h"
 
 namespace caudal::sql {
 namespace {

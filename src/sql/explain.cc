@@ -127,6 +127,19 @@ struct Attributes {
     if (sort.limit >= 0) text += fmt::format(", limit=[{}]", sort.limit);
     return text;
   }
+  std::string operator()(const LookupNode& lookup) const {
+    std::string keys, where;
+    for (const LookupNode::Key& key : lookup.keys) {
+      const std::string& column = lookup.table.columns[static_cast<size_t>(key.column)].name;
+      keys += fmt::format("{}{}={}", keys.empty() ? "" : ", ", column, key.value.ToString());
+    }
+    for (const CalcNode::Filter& condition : lookup.conditions) {
+      where += (where.empty() ? "" : " AND ") + condition.name;
+    }
+    return fmt::format("table=[{}], joinType=[{}], lookup=[{}]{}, select=[{}]", lookup.table.name,
+                       lookup.keeps_unmatched ? "LeftOuterJoin" : "InnerJoin", keys,
+                       where.empty() ? "" : fmt::format(", where=[{}]", where), AllNames(node.schema));
+  }
   std::string operator()(const SinkNode& sink) const {
     std::string text = fmt::format("table=[{}], fields=[{}]", sink.table.name, AllNames(node.schema));
     if (!sink.key.empty()) text += fmt::format(", key=[{}]", Names(input, sink.key));

@@ -7,9 +7,9 @@
 #include "expr/aggregate_function.h"
 #include "expr/evaluator.h"
 #include "expr/scalar_function.h"
-#include "sql/literal_binder.h"
+#include "sql/literal/literal_binder.h"
+#include "sql/literal/type_binder.h"
 #include "sql/parse/name_parser.h"
-#include "sql/type_binder.h"
 
 namespace caudal::sql {
 namespace {
@@ -64,11 +64,12 @@ void FoldCastOfLiteral(Expr& expr) {
 }
 
 // The name in front of a point is neither the table nor a column.
-Status UnknownTable(const Name& name, const std::string& table, const SourceText& source) {
+Status UnknownTable(const Name& name, const Scope& scope, const SourceText& source) {
   Status status = ErrorAt(source, name.range, fmt::format("unknown table or column '{}'", name.text));
-  if (table.empty())
+  const std::string tables = scope.TableNames();
+  if (tables.empty())
     return std::move(status).Hint("write the column alone: what it is taken from has no name");
-  return std::move(status).Hint(fmt::format("what it is taken from is called '{}'", table));
+  return std::move(status).Hint(fmt::format("what it is taken from is called {}", tables));
 }
 
 Status UnknownFunction(const Name& written, const SourceText& source) {
@@ -197,19 +198,26 @@ Result<std::vector<Expr>> ExpressionBinder::BindAll(const ExpressionList& list) 
 Result<Expr> ExpressionBinder::BindIdentifier(const Identifier& identifier, SourceRange range) {
   const std::vector<Name>& parts = identifier.parts;
   size_t first = 0;
-  if (parts.size() > 1 && parts[0].text == scope_.qualifier && scope_.columns.Find(parts[1].text)) first = 1;
-  const std::optional<int> column = scope_.columns.Find(parts[first].text);
-  // PI needs no parentheses.
-  if (!column && parts.size() == 1 && UpperCase(parts[0].text) == "PI") return CallFunction("PI", {}, range);
-  if (!column && parts.size() > 1 && parts[0].text != scope_.qualifier)
-    return UnknownTable(parts[0], scope_.qualifier, source_);
-  if (!column) return UnknownColumn(parts.size() > 1 ? parts[1] : parts[first]);
-  for (int i = *column + 1; i < scope_.columns.size(); ++i) {
-    if (scope_.columns[i].name == parts[first].text) {
-      return ErrorAt(source_, parts[first].range, fmt::format("column '{}' is ambiguous", parts[first].text));
-    }
+  std::pair<int, int> among(0, scope_.columns.size());
+  const auto table = parts.size() > 1 ? scope_.ColumnsOf(parts[0].text) : std::nullopt;
+  if (table && scope_.Find(parts[1].text, table->first, table->second) != Scope::kNone) {
+    first = 1;
+    among = *table;
   }
-  Expr expr = Expr::Column(*column, parts[first].text, scope_.columns[*column].type);
+  const int column = scope_.Find(parts[first].text, among.first, among.second);
+  if (column == Scope::kNone) {
+    // PI needs no parentheses.
+    if (parts.size() == 1 && UpperCase(parts[0].text) == "PI") return CallFunction("PI", {}, range);
+    if (parts.size() > 1 && !table) return UnknownTable(parts[0], scope_, source_);
+    return UnknownColumn(parts.size() > 1 ? parts[1] : parts[first]);
+  }
+  if (column == Scope::kSeveral) {
+    Status status =
+        ErrorAt(source_, parts[first].range, fmt::format("column '{}' is ambiguous", parts[first].text));
+    if (scope_.joined.empty()) return status;
+    return std::move(status).Hint(fmt::format("write its table in front of it: {}", scope_.TableNames()));
+  }
+  Expr expr = Expr::Column(column, parts[first].text, scope_.columns[column].type);
   expr.position = source_.Position(range);
   for (size_t i = first + 1; i < parts.size(); ++i) {
     ASSIGN_OR_RETURN(expr, AccessField(std::move(expr), parts[i]));

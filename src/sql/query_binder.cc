@@ -218,22 +218,27 @@ Result<Relation> QueryBinder::BindName(const ObjectName& name, const std::vector
 
 Result<Relation> QueryBinder::BindTable(const Table& table, const ObjectName& name,
                                         const std::vector<Option>& options, const BindContext& context) {
-  Table copy = table;
-  for (const Option& option : options) copy.options[option.key] = option.value;
-  const Connector* connector = catalog_.FindConnector(copy.option("connector"));
+  const Connector* connector = catalog_.FindConnector(table.option("connector"));
   if (connector == nullptr) {
+    return ErrorAt(
+        *context.source, name.range,
+        fmt::format("unknown connector '{}' of table '{}'", table.option("connector"), table.name));
+  }
+  if (!connector->can_read() && connector->can_look_up()) {
     return ErrorAt(*context.source, name.range,
-                   fmt::format("unknown connector '{}' of table '{}'", copy.option("connector"), table.name));
+                   fmt::format("table '{}' cannot be read as a whole: connector '{}' answers for keys",
+                               table.name, connector->name()))
+        .Hint(fmt::format(
+            "look up in it: FROM rows AS o JOIN {} FOR SYSTEM_TIME AS OF o.proc_time AS f ON f.key = "
+            "o.key, with proc_time AS PROCTIME()",
+            table.name));
   }
   if (!connector->can_read()) {
     return ErrorAt(
         *context.source, name.range,
         fmt::format("table '{}' cannot be read: connector '{}' only writes", table.name, connector->name()));
   }
-  if (!options.empty()) {
-    Status valid = ValidateOptions(*connector, copy);
-    if (!valid.ok()) return std::move(valid).At(context.source->Frame(options.front().key_range));
-  }
+  ASSIGN_OR_RETURN(Table copy, WithOptions(table, options, context));
   std::vector<int> columns;
   for (size_t i = 0; i < table.columns.size(); ++i) columns.push_back(static_cast<int>(i));
   Relation relation;
@@ -241,6 +246,17 @@ Result<Relation> QueryBinder::BindTable(const Table& table, const ObjectName& na
   relation.node = builder_.AddScan(table.name + "/scan", std::move(copy), std::move(columns),
                                    context.source->Position(name.range));
   return relation;
+}
+
+Result<Table> QueryBinder::WithOptions(const Table& table, const std::vector<Option>& options,
+                                       const BindContext& context) const {
+  Table copy = table;
+  for (const Option& option : options) copy.options[option.key] = option.value;
+  const Connector* connector = catalog_.FindConnector(copy.option("connector"));
+  if (options.empty() || connector == nullptr) return copy;
+  Status valid = ValidateOptions(*connector, copy);
+  if (!valid.ok()) return std::move(valid).At(context.source->Frame(options.front().key_range));
+  return copy;
 }
 
 Status QueryBinder::CheckExpansion(const ObjectName& name, const BindContext& context) {

@@ -48,6 +48,9 @@ class QueryBinder {
   // A table, view or WITH table by its name.
   Result<Relation> BindName(const ObjectName& name, const std::vector<Option>& options,
                             const BindContext& context);
+  // The table as a hint changes it: /*+ OPTIONS(…) */.
+  Result<Table> WithOptions(const Table& table, const std::vector<Option>& options,
+                            const BindContext& context) const;
 
  private:
   Result<Relation> BindBody(const Query& query, const BindContext& context);

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/plan_node.h"
@@ -13,6 +15,20 @@ namespace caudal::sql {
 struct Scope {
   std::string qualifier;  // alias or name of the table; empty: columns have no qualifier
   Schema columns;
+  // The tables joined to it: each by its name and the first of its columns, which stand behind one another.
+  struct Joined {
+    std::string qualifier;
+    int first = 0;
+  };
+  std::vector<Joined> joined = {};
+
+  // The columns [first, second) of the table of that name; nothing: there is none.
+  std::optional<std::pair<int, int>> ColumnsOf(std::string_view table) const;
+  // The column of that name in [first, last); -1: there is none, -2: there are several.
+  static constexpr int kNone = -1, kSeveral = -2;
+  int Find(std::string_view name, int first, int last) const;
+  // "'o' and 'f'"; empty: no table has a name.
+  std::string TableNames() const;
 };
 
 // Which columns of a relation are the bounds of windows that a window function assigned.

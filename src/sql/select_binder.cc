@@ -7,6 +7,7 @@
 
 #include "expr/aggregate_function.h"
 #include "sql/group_binder.h"
+#include "sql/lookup_binder.h"
 #include "sql/parse/find_calls.h"
 #include "sql/rank_binder.h"
 
@@ -77,6 +78,9 @@ Relation Project(PlanBuilder& builder, const Relation& input, const std::string&
 Result<Relation> SelectBinder::Bind() {
   if (!select_.from) return BindWithoutFrom();
   ASSIGN_OR_RETURN(input_, queries_.BindFrom(*select_.from, context_));
+  for (const Join& join : select_.joins) {
+    ASSIGN_OR_RETURN(input_, LookupBinder(queries_, context_, std::move(input_)).Bind(join));
+  }
   RETURN_IF_ERROR(ExpandItems());
   std::vector<Expr> filters;
   if (select_.where) {
@@ -141,11 +145,16 @@ void SelectBinder::AddOrderItems() {
 }
 
 Status SelectBinder::ExpandStar(const SelectItem& item) {
-  if (!item.star_qualifier.empty() && item.star_qualifier.back().text != input_.scope.qualifier) {
-    return ErrorAt(*context_.source, item.range,
-                   fmt::format("unknown table '{}'", item.star_qualifier.back().text));
+  std::pair<int, int> columns(0, input_.scope.columns.size());
+  if (!item.star_qualifier.empty()) {
+    const auto table = input_.scope.ColumnsOf(item.star_qualifier.back().text);
+    if (!table) {
+      return ErrorAt(*context_.source, item.range,
+                     fmt::format("unknown table '{}'", item.star_qualifier.back().text));
+    }
+    columns = *table;
   }
-  for (int i = 0; i < input_.scope.columns.size(); ++i) {
+  for (int i = columns.first; i < columns.second; ++i) {
     items_.push_back({item.range, nullptr, i, input_.scope.columns[i].name});
   }
   return Status();

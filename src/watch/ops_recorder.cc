@@ -87,7 +87,7 @@ void AddState(const JobProgress& progress, const Batch& batch, OpsRow* row) {
   checkpoints.recent.empty() ? row->Null() : row->Time(checkpoints.recent.back().committed_millis);
   const Busy busy = Busiest(progress);
   row->Real(busy.busy).Real(busy.blocked).Real(busy.idle);
-  const Status& error = !progress.status.ok() ? progress.status : checkpoints.last_failure;
+  const Status error = !progress.status.ok() ? progress.status : progress.trouble();
   error.ok() ? row->Null().Null() : row->Text(DomainName(error.domain())).Text(error.ToString());
 }
 
@@ -247,7 +247,7 @@ void OpsRecorder::AddQuery(const JobProgress& progress) {
   query.Time(scan != nullptr ? scan->watermark.event : Watermark::kNone);
   const Backlog backlog = scan != nullptr ? scan->backlog : Backlog{};
   query.Known(backlog.rows).Known(backlog.files);
-  const Status& error = !progress.status.ok() ? progress.status : progress.checkpoints.last_failure;
+  const Status error = !progress.status.ok() ? progress.status : progress.trouble();
   // Others than this process read the store, and do not know what to mask.
   error.ok() ? query.Null() : query.Text(Secrets::RedactMessage(error.ToString()));
   rows_.push_back(std::move(query));

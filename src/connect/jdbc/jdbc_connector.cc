@@ -1,5 +1,7 @@
 #include "connect/jdbc/jdbc_connector.h"
 
+#include "api/lookup_options.h"
+#include "connect/jdbc/jdbc_lookup.h"
 #include "connect/jdbc/jdbc_sink.h"
 #include "connect/jdbc/jdbc_source.h"
 
@@ -22,7 +24,17 @@ constexpr OptionSpec kOptions[] = {
     {"scan.auto-commit", OptionType::kBoolean, "true", "no effect on SQLite"},
     {"sink.buffer-flush.max-rows", OptionType::kInteger, "100", "no effect: rows are written once an epoch"},
     {"sink.buffer-flush.interval", OptionType::kDuration, "1 s", "no effect: rows are written once an epoch"},
-    {"lookup.*", OptionType::kString, "", "no effect: lookup joins are not built yet"},
+    {"lookup.*", OptionType::kNotBuilt, "",
+     "leave it out; answers are remembered with 'lookup.cache' = 'PARTIAL' and 'lookup.partial-cache.*'"},
+    {"lookup.cache", OptionType::kString, "NONE", "PARTIAL: answers for keys are remembered"},
+    {"lookup.partial-cache.max-rows", OptionType::kInteger, "", "how many keys each task remembers"},
+    {"lookup.partial-cache.expire-after-write", OptionType::kDuration, "", "how long an answer stands"},
+    {"lookup.partial-cache.expire-after-access", OptionType::kDuration, "",
+     "how long it stands after it was last used"},
+    {"lookup.partial-cache.cache-missing-key", OptionType::kBoolean, "true",
+     "whether it is remembered that a key has no row"},
+    {"lookup.max-retries", OptionType::kInteger, "3",
+     "no effect: a request is repeated until it is answered"},
     {"scan.partition.*", OptionType::kNotBuilt, "",
      "leave it out; a table is read in one piece, in the order of its rowids or its key"},
     {"sink.parallelism", OptionType::kNotBuilt, "",
@@ -33,6 +45,8 @@ constexpr OptionSpec kOptions[] = {
 }  // namespace
 
 std::span<const OptionSpec> JdbcConnector::options() const { return kOptions; }
+
+Status JdbcConnector::CheckOptions(const Table& table) const { return LookupOptions::From(table).status(); }
 
 Result<std::unique_ptr<Source>> JdbcConnector::MakeSource(const Table& table, const ReadRequest& request,
                                                           const ConnectorContext&) const {
@@ -46,6 +60,12 @@ Result<std::unique_ptr<Sink>> JdbcConnector::MakeSink(const Table& table,
                                                       const ConnectorContext& context) const {
   ASSIGN_OR_RETURN(JdbcTarget target, JdbcTarget::Of(table));
   return std::unique_ptr<Sink>(std::make_unique<JdbcSink>(std::move(target), context));
+}
+
+Result<std::unique_ptr<LookupReader>> JdbcConnector::MakeLookup(const Table& table,
+                                                                const LookupRequest& request,
+                                                                const ConnectorContext&) const {
+  return JdbcLookup::Make(table, request);
 }
 
 }  // namespace caudal

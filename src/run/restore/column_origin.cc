@@ -94,8 +94,18 @@ std::string ColumnOrigin::Make(int index, int column) {
     return text + ")";
   }
   // The others hand their columns on, perhaps with more behind.
-  if (column >= VisibleColumns(plan_.nodes[static_cast<size_t>(input)].schema))
-    return node.schema[column].name;
+  const int passed = VisibleColumns(plan_.nodes[static_cast<size_t>(input)].schema);
+  const LookupNode* lookup = node.as<LookupNode>();
+  if (lookup != nullptr && column >= passed && column < VisibleColumns(node.schema)) {
+    const int found = lookup->columns[static_cast<size_t>(column - passed)];
+    std::string text = lookup->table.name + "." + lookup->table.columns[static_cast<size_t>(found)].name;
+    for (const LookupNode::Key& key : lookup->keys) {
+      text += fmt::format(" {} {} = {}", &key == &lookup->keys[0] ? "FOR" : "AND",
+                          lookup->table.columns[static_cast<size_t>(key.column)].name, Of(input, key.value));
+    }
+    return text;
+  }
+  if (column >= passed) return node.schema[column].name;
   std::string text = Of(input, column);
   for (const PlanInput& other : node.inputs) {
     if (const std::string& more = Of(other.node, column); more != Of(input, column)) text += " | " + more;

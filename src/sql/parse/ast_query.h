@@ -64,8 +64,18 @@ struct TableFunction {
 struct TableReference {
   SourceRange range;
   std::variant<NamedTable, DerivedTable, TableFunction> node;
+  ExpressionPtr system_time;  // FOR SYSTEM_TIME AS OF …; null without
+  SourceRange system_time_range;
   std::optional<Name> alias;
   std::vector<Name> column_aliases;
+};
+
+// [INNER | LEFT [OUTER]] JOIN right ON condition.
+struct Join {
+  SourceRange range;  // of the words
+  bool left = false;  // rows without a match stay
+  TableReference right;
+  ExpressionPtr condition;
 };
 
 // One entry of the select list: an expression with or without a name, or [qualifier.]*.
@@ -84,6 +94,7 @@ struct Select {
   SourceRange distinct_range;
   std::vector<SelectItem> items;
   std::optional<TableReference> from;
+  std::vector<Join> joins;
   ExpressionPtr where;
   std::optional<SourceRange> group_by_range;  // set when there is a GROUP BY, also the empty GROUP BY ()
   ExpressionList group_by;

@@ -300,6 +300,15 @@ TEST(QueryParserTest, PointsAtTheSlip) {
   EXPECT_EQ(Brief("SELECT"), "unexpected end of the text, expected an expression @ line 1, column 7");
 }
 
+TEST(QueryParserTest, TakesJoinsWithTheTableOfThisMoment) {
+  constexpr std::string_view kJoin = "b FOR SYSTEM_TIME AS OF a.t AS c ON a.x = c.x";
+  for (const std::string_view words : {"JOIN", "INNER JOIN", "LEFT JOIN", "LEFT OUTER JOIN"}) {
+    EXPECT_EQ(Brief(fmt::format("SELECT * FROM a {} {} WHERE a.y > 1", words, kJoin)), "ok") << words;
+  }
+  EXPECT_EQ(Brief("SELECT * FROM a JOIN b FOR SYSTEM_TIME AS OF a.t WHERE a.y > 1"),
+            "unexpected 'WHERE', expected ON @ line 1, column 50");
+}
+
 TEST(QueryParserTest, RefusesByName) {
   EXPECT_EQ(Brief("SELECT * FROM a JOIN b ON a.x = b.x"), "JOIN is not built yet @ line 1, column 17");
   EXPECT_EQ(Brief("SELECT * FROM a x LEFT JOIN b"), "LEFT JOIN is not built yet @ line 1, column 19");
@@ -319,7 +328,7 @@ TEST(QueryParserTest, RefusesByName) {
   EXPECT_EQ(Brief("SELECT SUM(a) OVER (ORDER BY b ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t"),
             "the window frame ROWS is not built yet @ line 1, column 32");
   EXPECT_EQ(Brief("SELECT * FROM t FOR SYSTEM_TIME AS OF x"),
-            "FOR SYSTEM_TIME AS OF is not built yet @ line 1, column 17");
+            "FOR SYSTEM_TIME AS OF without a JOIN is not built yet @ line 1, column 17");
   EXPECT_EQ(Brief("SELECT * FROM UNNEST(a)"), "UNNEST is not built yet @ line 1, column 15");
   EXPECT_EQ(Brief("ALTER TABLE t RENAME TO u"), "ALTER is not built yet @ line 1, column 1");
   EXPECT_EQ(Brief("CREATE FUNCTION f AS 'x'"), "CREATE FUNCTION is not built yet @ line 1, column 8");

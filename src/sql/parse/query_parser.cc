@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kMaxQueryNesting = 64;
 constexpr int kMaxUnions = 500;
+constexpr size_t kMaxJoins = 64;
 
 QueryPtr MakeQuery(SourceRange range, decltype(Query::body) body) {
   auto query = std::make_unique<Query>();
@@ -124,6 +125,9 @@ Result<QueryPtr> QueryParser::ParseSelect() {
   RETURN_IF_ERROR(ParseSelectList(select));
   if (cursor_.AcceptKeyword("FROM")) {
     ASSIGN_OR_RETURN(select.from, ParseTableReference());
+    if (select.from->system_time)
+      return cursor_.NotBuilt(select.from->system_time_range, "FOR SYSTEM_TIME AS OF without a JOIN");
+    ASSIGN_OR_RETURN(select.joins, ParseJoins());
   }
   if (cursor_.AcceptKeyword("WHERE")) {
     ASSIGN_OR_RETURN(select.where, expressions_.Parse());
@@ -306,6 +310,7 @@ Result<TableReference> QueryParser::ParseTableReference() {
   }
   table.range = cursor_.RangeFrom(begin);
   RETURN_IF_ERROR(RefuseAfterTable());
+  RETURN_IF_ERROR(ParseSystemTime(table));
   RETURN_IF_ERROR(ParseAlias(table));
   RETURN_IF_ERROR(RefuseAfterTable());
   return table;
@@ -338,15 +343,59 @@ Status QueryParser::ParseAlias(TableReference& table) {
 
 Status QueryParser::RefuseAfterTable() const {
   if (cursor_.NextIsSymbol(",")) return cursor_.NotBuilt("a join by comma");
-  for (std::string_view word : {"JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL"}) {
-    if (cursor_.NextIsKeyword(word))
-      return cursor_.NotBuilt(word == "JOIN" ? "JOIN" : fmt::format("{} JOIN", word));
+  for (std::string_view word : {"RIGHT", "FULL", "CROSS", "NATURAL"}) {
+    if (cursor_.NextIsKeyword(word)) return cursor_.NotBuilt(fmt::format("{} JOIN", word));
   }
   for (std::string_view word : {"MATCH_RECOGNIZE", "TABLESAMPLE", "PIVOT", "UNPIVOT"}) {
     if (cursor_.NextIsKeyword(word)) return cursor_.NotBuilt(word);
   }
-  if (cursor_.NextAreKeywords({"FOR", "SYSTEM_TIME"})) return cursor_.NotBuilt("FOR SYSTEM_TIME AS OF");
   return Status();
+}
+
+// FOR SYSTEM_TIME AS OF expression
+Status QueryParser::ParseSystemTime(TableReference& table) {
+  const SourceRange begin = cursor_.Peek().range;
+  if (!cursor_.AcceptKeywords({"FOR", "SYSTEM_TIME"})) return Status();
+  RETURN_IF_ERROR(cursor_.ExpectKeyword("AS"));
+  RETURN_IF_ERROR(cursor_.ExpectKeyword("OF"));
+  ASSIGN_OR_RETURN(table.system_time, expressions_.Parse());
+  table.system_time_range = cursor_.RangeFrom(begin);
+  return Status();
+}
+
+Result<std::vector<Join>> QueryParser::ParseJoins() {
+  std::vector<Join> joins;
+  while (cursor_.NextIsKeyword("JOIN") || cursor_.NextIsKeyword("INNER") || cursor_.NextIsKeyword("LEFT")) {
+    if (joins.size() == kMaxJoins)
+      return cursor_.Fail(cursor_.Peek().range, fmt::format("more than {} joins in one FROM", kMaxJoins));
+    ASSIGN_OR_RETURN(Join join, ParseJoin());
+    joins.push_back(std::move(join));
+  }
+  return joins;
+}
+
+// The one kind of join that is built is with what a table has for a key at this moment.
+Result<Join> QueryParser::ParseJoin() {
+  Join join;
+  const Token first = cursor_.Peek();
+  join.left = cursor_.AcceptKeyword("LEFT");
+  if (join.left) {
+    cursor_.AcceptKeyword("OUTER");
+  } else {
+    cursor_.AcceptKeyword("INNER");
+  }
+  RETURN_IF_ERROR(cursor_.ExpectKeyword("JOIN"));
+  join.range = cursor_.RangeFrom(first.range);
+  const Status not_built =
+      cursor_.NotBuilt(first.range, first.keyword == "JOIN" ? "JOIN" : fmt::format("{} JOIN", first.keyword))
+          .Hint("JOIN table FOR SYSTEM_TIME AS OF <processing time> looks up in a table");
+  Result<TableReference> right = ParseTableReference();
+  if (!right.ok() || !right->system_time) return right.ok() ? not_built : right.status();
+  join.right = std::move(right).value();
+  if (cursor_.NextIsKeyword("USING")) return cursor_.NotBuilt("USING").Hint("write the condition behind ON");
+  RETURN_IF_ERROR(cursor_.ExpectKeyword("ON"));
+  ASSIGN_OR_RETURN(join.condition, expressions_.Parse());
+  return join;
 }
 
 Result<TableFunction> QueryParser::ParseTableFunction() {

@@ -1,7 +1,7 @@
 // QueryParser: tokens to Query.
 //
-// Borrows the cursor. What Flink has and caudal has not (joins, MATCH_RECOGNIZE, GROUPING SETS, …) is refused
-// by name at its word. Nesting is bounded. One thread.
+// Borrows the cursor. What Flink has and caudal has not (most joins, MATCH_RECOGNIZE, GROUPING SETS, …) is
+// refused by name at its word. Nesting is bounded. One thread.
 #pragma once
 
 #include "base/status.h"
@@ -32,6 +32,9 @@ class QueryParser {
   Result<int64_t> ParseCount(std::string_view expected);
 
   Result<TableReference> ParseTableReference();
+  Result<std::vector<Join>> ParseJoins();
+  Result<Join> ParseJoin();
+  Status ParseSystemTime(TableReference& table);
   Status ParseAlias(TableReference& table);
   Status RefuseAfterTable() const;
   Result<TableFunction> ParseTableFunction();

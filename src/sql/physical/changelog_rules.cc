@@ -110,6 +110,13 @@ class ChangelogInference {
       return fail_(node.position, fmt::format("DEDUPLICATE takes inserts only, and {} gives {}",
                                               NameOf(Input(node)), kinds.ToString()));
     }
+    if (const LookupNode* lookup = node.as<LookupNode>(); lookup != nullptr && !kinds.insert_only()) {
+      // The row that a change takes away may find something else than it found when it came.
+      return fail_(node.position,
+                   fmt::format("a lookup in '{}' of rows that change is not built yet, and {} gives {}",
+                               lookup->table.name, NameOf(Changer(Input(node))), kinds.ToString()))
+          .Hint("look up before the rows are grouped or ranked");
+    }
     if (node.as<SortNode>()) return ChangelogKinds::InsertOnly();
     return kinds;
   }
@@ -314,7 +321,7 @@ bool IsProcessingTime(const std::vector<PlanNode>& nodes, const PlanNode& node, 
     const Expr& expr = calc->projections[static_cast<size_t>(column)];
     return is_call(expr) || (expr.kind == Expr::Kind::kColumn && IsProcessingTime(nodes, input, expr.column));
   }
-  const bool passes = node.as<WindowNode>() || node.as<DeduplicateNode>();
+  const bool passes = node.as<WindowNode>() || node.as<DeduplicateNode>() || node.as<LookupNode>();
   return passes && column < input.schema.size() && IsProcessingTime(nodes, input, column);
 }
 

@@ -44,7 +44,9 @@ bool DecidesLateness(const PlanNode& node) {
 }
 
 // Whether rows can leave the plan here for the dead-letter table.
-bool Rejects(const PlanNode& node) { return DecidesLateness(node) || node.as<CalcNode>() != nullptr; }
+bool Rejects(const PlanNode& node) {
+  return DecidesLateness(node) || node.as<CalcNode>() != nullptr || node.as<LookupNode>() != nullptr;
+}
 
 // Its rows are its own: hidden columns of the input end here.
 bool MakesRows(const PlanNode& node) {

@@ -145,6 +145,21 @@ int PlanBuilder::AddUnion(std::string id, std::vector<int> inputs, const SqlPosi
   return Add(std::move(node));
 }
 
+int PlanBuilder::AddLookup(std::string id, int input, LookupNode lookup, const SqlPosition& position) {
+  PlanNode node = Begin(std::move(id), {input}, position);
+  node.schema = this->node(input).schema;
+  node.time_column = this->node(input).time_column;
+  for (const int column : lookup.columns) {
+    const TableColumn& source = lookup.table.columns[static_cast<size_t>(column)];
+    std::string name = source.name;
+    for (int i = 0; node.schema.Find(name).has_value(); ++i) name = source.name + std::to_string(i);
+    const bool nullable = lookup.keeps_unmatched || source.type.nullable();
+    node.schema.fields.push_back({std::move(name), source.type.WithNullable(nullable)});
+  }
+  node.payload = std::move(lookup);
+  return Add(std::move(node));
+}
+
 int PlanBuilder::AddSort(std::string id, int input, SortNode sort, const SqlPosition& position) {
   PlanNode node = Begin(std::move(id), {input}, position);
   node.schema = this->node(input).schema;

@@ -39,6 +39,8 @@ class PlanBuilder {
   int AddTopN(std::string id, int input, TopNNode top, std::string rank_name, const SqlPosition& position);
   int AddDeduplicate(std::string id, int input, DeduplicateNode deduplicate, const SqlPosition& position);
   int AddUnion(std::string id, std::vector<int> inputs, const SqlPosition& position);
+  // Columns of the table whose name is taken get a number: id0.
+  int AddLookup(std::string id, int input, LookupNode lookup, const SqlPosition& position);
   int AddSort(std::string id, int input, SortNode sort, const SqlPosition& position);
   int AddSink(std::string id, int input, SinkNode sink, const SqlPosition& position);
 

@@ -66,8 +66,22 @@ class RequiredColumns {
       Require(node, deduplicate->keys);
       Require(node, {deduplicate->time_column});
     }
+    if (const LookupNode* lookup = node.as<LookupNode>()) MarkLookup(*lookup, node);
     if (const SortNode* sort = node.as<SortNode>()) {
       for (const SortKey& key : sort->keys) Require(node, {key.column});
+    }
+  }
+
+  // A condition needs columns of the output that are looked up, too.
+  void MarkLookup(const LookupNode& lookup, const PlanNode& node) {
+    for (const LookupNode::Key& key : lookup.keys) Require(node, key.value);
+    Columns& own = required_[static_cast<size_t>(&node - draft_.nodes.data())];
+    const size_t inputs = Input(node, 0).size();
+    for (const CalcNode::Filter& condition : lookup.conditions) {
+      VisitColumns(condition.condition, [&](const Expr& column) {
+        const size_t at = static_cast<size_t>(column.column);
+        (at < inputs ? Input(node, 0) : own)[at] = true;
+      });
     }
   }
 
@@ -111,6 +125,7 @@ class Pruner {
     if (node.as<ScanNode>()) return RebuildScan(std::move(node), index);
     if (node.as<CalcNode>()) return RebuildCalc(std::move(node), index);
     if (node.as<AggregateNode>()) return RebuildAggregate(std::move(node), index);
+    if (node.as<LookupNode>()) return RebuildLookup(std::move(node), index);
     if (node.as<ValuesNode>() || node.as<SinkNode>()) {
       for (size_t i = 0; i < map_[index].size(); ++i) map_[index][i] = static_cast<int>(i);
       return builder_.Add(std::move(node));
@@ -122,9 +137,10 @@ class Pruner {
   void Remap(std::vector<int>& columns) const {
     for (int& column : columns) column = NewColumn(column);
   }
-  void Remap(Expr& expr) const {
-    if (expr.kind == Expr::Kind::kColumn) expr.column = NewColumn(expr.column);
-    for (Expr& arg : expr.args) Remap(arg);
+  void Remap(Expr& expr) const { Remap(expr, map_[static_cast<size_t>(old_input_)]); }
+  static void Remap(Expr& expr, const std::vector<int>& map) {
+    if (expr.kind == Expr::Kind::kColumn) expr.column = map[static_cast<size_t>(expr.column)];
+    for (Expr& arg : expr.args) Remap(arg, map);
   }
 
   // Keeps the fields for which `keep` holds and notes where they are now.
@@ -198,6 +214,23 @@ class Pruner {
     if (aggregate.windowed) aggregate.window.time_column = NewColumn(aggregate.window.time_column);
     aggregate.calls = std::move(kept);
     KeepFields(node, index, keep);
+    return builder_.Add(std::move(node));
+  }
+
+  // All columns that its input kept, and those looked up that somebody needs.
+  int RebuildLookup(PlanNode node, size_t index) {
+    LookupNode& lookup = std::get<LookupNode>(node.payload);
+    const size_t inputs = map_[static_cast<size_t>(old_input_)].size();
+    KeepFields(node, index, [&](size_t i) {
+      return i < inputs ? NewColumn(static_cast<int>(i)) >= 0 : required_[index][i];
+    });
+    for (LookupNode::Key& key : lookup.keys) Remap(key.value);
+    for (CalcNode::Filter& condition : lookup.conditions) Remap(condition.condition, map_[index]);
+    std::vector<int> columns;
+    for (size_t i = 0; i < lookup.columns.size(); ++i) {
+      if (required_[index][inputs + i]) columns.push_back(lookup.columns[i]);
+    }
+    lookup.columns = std::move(columns);
     return builder_.Add(std::move(node));
   }
 

@@ -43,6 +43,17 @@ bool Same(const UnionNode&, const UnionNode&) { return true; }
 bool Same(const SortNode& a, const SortNode& b) {
   return a.keys == b.keys && a.offset == b.offset && a.limit == b.limit;
 }
+bool Same(const LookupNode& a, const LookupNode& b) {
+  auto same_key = [](const LookupNode::Key& x, const LookupNode::Key& y) {
+    return x.column == y.column && x.value == y.value;
+  };
+  auto same_condition = [](const CalcNode::Filter& x, const CalcNode::Filter& y) {
+    return x.name == y.name && x.condition == y.condition;
+  };
+  return Same(a.table, b.table) && std::ranges::equal(a.keys, b.keys, same_key) && a.columns == b.columns &&
+         std::ranges::equal(a.conditions, b.conditions, same_condition) &&
+         a.keeps_unmatched == b.keeps_unmatched && a.unique == b.unique;
+}
 bool Same(const SinkNode& a, const SinkNode& b) { return Same(a.table, b.table) && a.key == b.key; }
 
 }  // namespace

@@ -99,6 +99,7 @@ UpsertKeys FindUpsertKeys(const std::vector<PlanNode>& nodes, const PlanNode& no
     }
     return keys;
   }
+  if (const LookupNode* lookup = node.as<LookupNode>()) return lookup->unique ? input : none;
   if (node.as<SortNode>() || node.as<SinkNode>() || node.as<DeduplicateNode>()) return input;
   return {};
 }

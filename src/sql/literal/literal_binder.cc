@@ -1,4 +1,4 @@
-#include "sql/literal_binder.h"
+#include "sql/literal/literal_binder.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sql/type_binder.h"
+#include "sql/literal/type_binder.h"
 
 #include <fmt/format.h>
 
