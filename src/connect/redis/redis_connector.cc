@@ -1,5 +1,7 @@
 #include "connect/redis/redis_connector.h"
 
+#include "api/lookup_options.h"
+#include "connect/redis/lookup/redis_lookup.h"
 #include "connect/redis/redis_sink.h"
 #include "connect/redis/redis_target.h"
 
@@ -53,7 +55,17 @@ constexpr OptionSpec kOptions[] = {
     {"tls.*", OptionType::kNotBuilt, "", kOtherTls},
     {"caudal.wait-replicas", OptionType::kInteger, "0",
      "so many replicas must have an epoch before it counts as committed"},
-    {"lookup.*", OptionType::kNotBuilt, "", "leave it out; lookup joins are not built yet"},
+    {"lookup.*", OptionType::kNotBuilt, "",
+     "leave it out; answers are remembered with 'lookup.cache' = 'PARTIAL' and 'lookup.partial-cache.*'"},
+    {"lookup.cache", OptionType::kString, "NONE", "PARTIAL: answers for keys are remembered"},
+    {"lookup.partial-cache.max-rows", OptionType::kInteger, "", "how many keys each task remembers"},
+    {"lookup.partial-cache.expire-after-write", OptionType::kDuration, "", "how long an answer stands"},
+    {"lookup.partial-cache.expire-after-access", OptionType::kDuration, "",
+     "how long it stands after it was last used"},
+    {"lookup.partial-cache.cache-missing-key", OptionType::kBoolean, "true",
+     "whether it is remembered that a key has no row"},
+    {"lookup.max-retries", OptionType::kInteger, "3",
+     "no effect: a request is repeated until it is answered"},
     {"sink.parallelism", OptionType::kNotBuilt, "",
      "leave it out; the tasks of a query are 'parallelism.default'"},
 };
@@ -61,6 +73,8 @@ constexpr OptionSpec kOptions[] = {
 }  // namespace
 
 std::span<const OptionSpec> RedisConnector::options() const { return kOptions; }
+
+Status RedisConnector::CheckOptions(const Table& table) const { return LookupOptions::From(table).status(); }
 
 Result<ChangelogKinds> RedisConnector::sink_changelog(const Table& table) const {
   RETURN_IF_ERROR(CheckRedisKey(table));
@@ -71,6 +85,12 @@ Result<std::unique_ptr<Sink>> RedisConnector::MakeSink(const Table& table,
                                                        const ConnectorContext& context) const {
   ASSIGN_OR_RETURN(RedisTarget target, RedisTarget::Of(table));
   return std::unique_ptr<Sink>(std::make_unique<RedisSink>(std::move(target), context));
+}
+
+Result<std::unique_ptr<LookupReader>> RedisConnector::MakeLookup(const Table& table,
+                                                                 const LookupRequest& request,
+                                                                 const ConnectorContext&) const {
+  return RedisLookup::Make(table, request);
 }
 
 }  // namespace caudal

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "data/text/number_text.h"
+#include "data/text/time_text.h"
 #include "format/json_encoder.h"
 
 namespace caudal {
@@ -34,7 +36,88 @@ std::string WithoutTrailingZeros(std::string_view text) {
   return std::string(text) + (instant ? "Z" : "");
 }
 
+template <typename T>
+bool AppendInteger(std::string_view text, ColumnBuilder* builder) {
+  int64_t value = 0;
+  if (!ParseInteger(text, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), &value)) return false;
+  builder->Append(static_cast<T>(value));
+  return true;
+}
+
+// `parse` fills a value of the physical type from the text.
+template <typename T, typename Parse>
+bool AppendParsed(ColumnBuilder* builder, const Parse& parse) {
+  T value{};
+  if (!parse(&value)) return false;
+  builder->Append(value);
+  return true;
+}
+
+bool AppendDecimal(std::string_view text, const Type& type, ColumnBuilder* builder) {
+  int128_t unscaled = 0;
+  if (!ParseDecimal(text, type.precision(), type.scale(), &unscaled)) return false;
+  if (type.physical() == Physical::kInt64) {
+    builder->Append(static_cast<int64_t>(unscaled));
+  } else {
+    builder->Append(unscaled);
+  }
+  return true;
+}
+
+bool AppendTime(std::string_view text, const Type& type, ColumnBuilder* builder) {
+  if (type.id() == TypeId::kDate) {
+    return AppendParsed<int32_t>(builder, [&](int32_t* days) { return ParseDate(text, days); });
+  }
+  if (type.id() == TypeId::kTime) {
+    return AppendParsed<int32_t>(builder,
+                                 [&](int32_t* millis) { return ParseTime(text, type.precision(), millis); });
+  }
+  return AppendParsed<int64_t>(builder, [&](int64_t* ticks) {
+    // An instant is written with its zone, UTC.
+    if (type.id() == TypeId::kTimestampLtz &&
+        ParseInstantIn(TimestampForm::kSql, text, type.precision(), ticks)) {
+      return true;
+    }
+    return ParseTimestamp(text, type.precision(), ticks);
+  });
+}
+
 }  // namespace
+
+bool AppendRedisText(std::string_view text, ColumnBuilder* builder) {
+  const Type& type = builder->type();
+  switch (type.id()) {
+    case TypeId::kBoolean:
+      return AppendParsed<uint8_t>(builder, [&](uint8_t* value) {
+        bool truth = false;
+        const bool read = ParseBoolean(text, &truth);
+        *value = truth ? 1 : 0;
+        return read;
+      });
+    case TypeId::kTinyInt:
+      return AppendInteger<int8_t>(text, builder);
+    case TypeId::kSmallInt:
+      return AppendInteger<int16_t>(text, builder);
+    case TypeId::kInt:
+      return AppendInteger<int32_t>(text, builder);
+    case TypeId::kBigInt:
+      return AppendInteger<int64_t>(text, builder);
+    case TypeId::kFloat:
+      return AppendParsed<float>(builder, [&](float* value) { return ParseFloat(text, value); });
+    case TypeId::kDouble:
+      return AppendParsed<double>(builder, [&](double* value) { return ParseDouble(text, value); });
+    case TypeId::kDecimal:
+      return AppendDecimal(text, type, builder);
+    case TypeId::kDate:
+    case TypeId::kTime:
+    case TypeId::kTimestamp:
+    case TypeId::kTimestampLtz:
+      return AppendTime(text, type, builder);
+    default:
+      builder->AppendString(text);
+      return true;
+  }
+}
 
 std::string RedisTextOf(const Cell& cell, Kind kind) {
   switch (cell.kind) {

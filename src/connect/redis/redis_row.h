@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "connect/redis/redis_command.h"
 #include "connect/redis/redis_layout.h"
+#include "data/column_builder.h"
 
 namespace caudal {
 
@@ -51,6 +52,9 @@ class RedisRowWriter {
 
 // A cell as CAST to STRING writes it; bytes as they are. REQUIRES: it is not NULL.
 std::string RedisTextOf(const Cell& cell, RedisColumn::Kind kind);
+// The other way: appends the value, read as CAST from STRING reads it; bytes as they are. False, and nothing
+// is appended, when the text is no value of the builder's type.
+bool AppendRedisText(std::string_view text, ColumnBuilder* builder);
 // As format 'json' writes it.
 void AppendRedisJson(const Cell& cell, RedisColumn::Kind kind, std::string* out);
 

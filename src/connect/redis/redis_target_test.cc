@@ -89,7 +89,7 @@ TEST(RedisTarget, AUrlIsNotQuoted) {
 
 TEST(RedisTarget, WhatIsNotBuiltIsRefusedByName) {
   for (const char* name : {"cluster-mode", "cluster.nodes", "sentinel.nodes", "ssl.truststore", "tls",
-                           "lookup.cache", "sink.parallelism"}) {
+                           "lookup.async", "sink.parallelism"}) {
     const std::string message = Refused({{"hostname", "h"}, {name, "7"}});
     EXPECT_THAT(message, HasSubstr("not built yet"));
     EXPECT_THAT(message, HasSubstr(name));
