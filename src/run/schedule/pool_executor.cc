@@ -9,6 +9,8 @@
 namespace caudal {
 namespace {
 
+constexpr size_t kMostJobThreads = 64;
+
 // What `top -H` and a profile show.
 void NameThread(std::thread& thread, const char* kind, int number) {
   pthread_setname_np(thread.native_handle(), (std::string(kind) + "-" + std::to_string(number)).c_str());
@@ -22,10 +24,12 @@ PoolExecutor::PoolExecutor(Env* env, int threads, int job_threads) : env_(env) {
     threads_.emplace_back([this] { TaskLoop(); });
     NameThread(threads_.back(), "task", i);
   }
-  for (int i = 0; i < job_threads; ++i) {
-    threads_.emplace_back([this] { JobLoop(); });
-    NameThread(threads_.back(), "job", i);
-  }
+  for (int i = 0; i < job_threads; ++i) AddJobThread();
+}
+
+void PoolExecutor::AddJobThread() {
+  threads_.emplace_back([this] { JobLoop(); });
+  NameThread(threads_.back(), "job", static_cast<int>(job_threads_++));
 }
 
 PoolExecutor::~PoolExecutor() {
@@ -161,6 +165,7 @@ void PoolExecutor::Submit(const void* owner, std::function<void()> job) {
   {
     std::lock_guard lock(job_mutex_);
     jobs_.push_back({owner, std::move(job)});
+    if (running_jobs_.size() + jobs_.size() > job_threads_ && job_threads_ < kMostJobThreads) AddJobThread();
   }
   job_changed_.notify_one();
 }

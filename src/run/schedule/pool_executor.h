@@ -1,4 +1,5 @@
-// PoolExecutor: a fixed number of threads for tasks (as many as cores) and some for blocking jobs.
+// PoolExecutor: a fixed number of threads for tasks (as many as cores) and some for blocking jobs: more of
+// them, up to a limit, when all wait for somebody outside.
 //
 // Threads sleep on a condition variable when nothing is woken and no timer is due, so that idle pipelines
 // cost no CPU. Made before and destroyed after everything that it runs.
@@ -37,6 +38,8 @@ class PoolExecutor : public Executor {
   };
   void TaskLoop();
   void JobLoop();
+  // REQUIRES: job_mutex_ is held, or nothing runs yet.
+  void AddJobThread();
   void RunOne(Runnable* runnable);
   // These three: REQUIRES: mutex_ is held.
   void WakeLocked(Runnable* runnable);
@@ -60,6 +63,7 @@ class PoolExecutor : public Executor {
   std::condition_variable job_done_;
   std::deque<Job> jobs_;
   std::vector<const void*> running_jobs_;
+  size_t job_threads_ = 0;
 
   std::vector<std::thread> threads_;
 };

@@ -66,5 +66,17 @@ TEST_F(PoolExecutorTest, DetachingWaitsForWhatRetiringCalls) {
   EXPECT_TRUE(parked);
 }
 
+TEST_F(PoolExecutorTest, AJobThatWaitsForSomebodyKeepsNoOtherFromRunning) {
+  std::atomic<bool> answered = false, over = false;
+  pool_.Submit(this, [&] {
+    answered.wait(false);
+    Set(&over);
+  });
+  pool_.Submit(this, [&] { Set(&answered); });
+  over.wait(false);
+  EXPECT_TRUE(over);
+  pool_.CancelJobs(this);
+}
+
 }  // namespace
 }  // namespace caudal
