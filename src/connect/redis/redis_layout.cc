@@ -132,6 +132,7 @@ Result<RedisLayout> RedisLayout::Parse(std::string_view json) {
   const auto format = Named<RedisFormat>(kFormatNames, header["format"].get<std::string>());
   if (!format || layout.key.empty() || layout.key.size() > layout.columns.size()) return damaged;
   layout.format = *format;
+  if (layout.format == RedisFormat::kString && layout.columns.size() != layout.key.size() + 1) return damaged;
   layout.key_text = header["template"];
   layout.ttl_millis = header["ttl_ms"];
   if (!layout.key_template().ok()) return damaged;
