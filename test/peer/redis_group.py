@@ -94,7 +94,8 @@ class Guarded(Group):
             self.sentinels[-1].start()
         wait_until("the sentinels' finding each other", lambda: all(
             "num-other-sentinels\n2" in sentinel.cli("sentinel", "master", "bank") for sentinel in self.sentinels))
-        self.table = {"sentinel-nodes": ",".join(f"127.0.0.1:{node.port}" for node in self.sentinels), "master.name": "bank"}
+        self.table = {"sentinel-nodes": ",".join(f"127.0.0.1:{node.port}" for node in self.sentinels), "master.name": "bank",
+                      "caudal.wait-replicas": "2"}
 
     def disturb(self):
         """Nothing moves here."""
@@ -110,7 +111,7 @@ class Cluster(Group):
         subprocess.run(["redis-cli", "--cluster", "create", *(f"127.0.0.1:{node.port}" for node in self.nodes), "--cluster-replicas", "1",
                         "--cluster-yes"], stdout=subprocess.DEVNULL, check=True)
         self.wait_until_whole()
-        self.table = {"cluster-nodes": ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)}
+        self.table = {"cluster-nodes": ",".join(f"127.0.0.1:{node.port}" for node in self.nodes), "caudal.wait-replicas": "1"}
         self.moved = 0
 
     def wait_until_whole(self):
