@@ -90,17 +90,22 @@ std::string NamesIn(const X509* certificate) {
   return names.empty() ? "no name" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+}  // namespace
+
 // A certificate that is refused is kept nowhere: its names are read while it is looked at.
-int KeepNames(int good, X509_STORE_CTX* store) {
+int TlsStream::Heard::OnRefused(int good, X509_STORE_CTX* store) {
   const X509* certificate = X509_STORE_CTX_get_current_cert(store);
   auto* ssl = static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
   if (good == 0 && certificate != nullptr && X509_STORE_CTX_get_error_depth(store) == 0) {
-    *static_cast<std::string*>(SSL_get_app_data(ssl)) = NamesIn(certificate);
+    static_cast<Heard*>(SSL_get_app_data(ssl))->names = NamesIn(certificate);
   }
   return good;
 }
 
-}  // namespace
+int TlsStream::Heard::OnWanted(SSL* ssl, X509**, EVP_PKEY**) {
+  static_cast<Heard*>(SSL_get_app_data(ssl))->wants_certificate = true;
+  return 0;  // we have none
+}
 
 Result<std::unique_ptr<ByteStream>> TlsStream::Connect(const TlsOptions& options,
                                                        std::unique_ptr<ByteStream> below,
@@ -118,13 +123,14 @@ TlsStream::~TlsStream() { SSL_free(ssl_); }
 
 Status TlsStream::Prepare(const TlsOptions& options, const std::string& name) {
   ASSIGN_OR_RETURN(const Context context, MakeContext(options));
+  SSL_CTX_set_client_cert_cb(context.get(), &Heard::OnWanted);
   ssl_ = SSL_new(context.get());
   arrived_ = BIO_new(BIO_s_mem());
   to_send_ = BIO_new(BIO_s_mem());
   SSL_set_bio(ssl_, arrived_, to_send_);
   SSL_set_connect_state(ssl_);
-  SSL_set_app_data(ssl_, &shown_names_);
-  SSL_set_verify(ssl_, SSL_VERIFY_PEER, &KeepNames);
+  SSL_set_app_data(ssl_, &heard_);
+  SSL_set_verify(ssl_, SSL_VERIFY_PEER, &Heard::OnRefused);
   const bool address = IsAddress(name);
   if (!address) SSL_set_tlsext_host_name(ssl_, name.c_str());
   if (!options.check_name) return Status();
@@ -157,7 +163,8 @@ Status TlsStream::Send(std::string_view bytes, Deadline deadline) {
     ERR_clear_error();
     const int taken = SSL_write(ssl_, bytes.data(), piece);
     if (taken <= 0 && SSL_get_error(ssl_, taken) != SSL_ERROR_WANT_READ) return Failed("");
-    RETURN_IF_ERROR(Flush(deadline));
+    Status flushed = Flush(deadline);
+    if (!flushed.ok()) return Explain(std::move(flushed));
     if (taken > 0) {
       bytes.remove_prefix(static_cast<size_t>(taken));
     } else {
@@ -173,14 +180,16 @@ Status TlsStream::Receive(std::string* bytes, Deadline deadline) {
     ERR_clear_error();
     const int got = SSL_read(ssl_, buffer, sizeof buffer);
     if (got > 0) {
+      answered_ = true;
       bytes->append(buffer, static_cast<size_t>(got));
       return Status();
     }
     const int error = SSL_get_error(ssl_, got);
-    if (error == SSL_ERROR_ZERO_RETURN) return Broken("the server closed the connection");
+    if (error == SSL_ERROR_ZERO_RETURN) return Explain(Broken("the server closed the connection"));
     if (error != SSL_ERROR_WANT_READ) return Failed("");
     RETURN_IF_ERROR(Flush(deadline));
-    RETURN_IF_ERROR(Feed(deadline));
+    Status fed = Feed(deadline);
+    if (!fed.ok()) return Explain(std::move(fed));
   }
 }
 
@@ -202,6 +211,21 @@ Status TlsStream::Feed(Deadline deadline) {
 
 Status TlsStream::Broken(std::string_view what) const {
   return Status::External(fmt::format("{}: {}", peer_, what), Retry::kBackoff);
+}
+
+// What the server says of a client without a certificate comes behind the handshake, and may be lost together
+// with the connection. It may be an outage as well.
+Status TlsStream::Explain(Status broken) const {
+  if (answered_ || !heard_.wants_certificate) return broken;
+  return std::move(broken).Hint(
+      "the server asks for a certificate of ours, and there is none: 'ssl.certificate.location' and "
+      "'ssl.key.location'; it is tried again");
+}
+
+Status TlsStream::NotTaken(std::string_view why) const {
+  return Status::User(fmt::format("{}: the server does not take us: {}", peer_, why))
+      .Hint(
+          "give it a certificate of ours that it trusts: 'ssl.certificate.location' and 'ssl.key.location'");
 }
 
 Status TlsStream::Failed(const std::string& name) const {
@@ -228,10 +252,7 @@ Status TlsStream::Failed(const std::string& name) const {
     case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
     case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
     case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
-      return Status::User(fmt::format("{}: the server does not take us: {}", peer_, text))
-          .Hint(
-              "give it a certificate of ours that it trusts: 'ssl.certificate.location' and "
-              "'ssl.key.location'");
+      return NotTaken(text);
     default:
       return Broken("TLS: " + text);
   }
@@ -247,7 +268,7 @@ Status TlsStream::CertificateFailed(long verdict, const std::string& name) const
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       return Status::User(fmt::format("{}: the server's certificate is not for '{}': it was made out for {}",
-                                      peer_, name, shown_names_))
+                                      peer_, name, heard_.names))
           .Hint(
               "connect by a name that it shows, or set 'ssl.endpoint.identification.algorithm' = 'none' to "
               "look "

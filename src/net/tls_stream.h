@@ -15,7 +15,10 @@
 
 // The library's own, so that its headers stay in the file that calls it.
 struct bio_st;
+struct evp_pkey_st;
 struct ssl_st;
+struct x509_st;
+struct x509_store_ctx_st;
 
 namespace caudal {
 
@@ -43,6 +46,14 @@ class TlsStream : public ByteStream {
   Status Receive(std::string* bytes, Deadline deadline) override;
 
  private:
+  // What the handshake tells nowhere else.
+  struct Heard {
+    std::string names;               // in a certificate that was refused
+    bool wants_certificate = false;  // of ours, and there is none
+    static int OnRefused(int good, x509_store_ctx_st* store);
+    static int OnWanted(ssl_st* ssl, x509_st** certificate, evp_pkey_st** key);
+  };
+
   TlsStream(std::unique_ptr<ByteStream> below, std::string peer)
       : below_(std::move(below)), peer_(std::move(peer)) {}
   Status Prepare(const TlsOptions& options, const std::string& name);
@@ -52,10 +63,14 @@ class TlsStream : public ByteStream {
   Status Failed(const std::string& name) const;
   Status CertificateFailed(long verdict, const std::string& name) const;
   Status Broken(std::string_view what) const;
+  // A connection that broke: perhaps the server has closed it because it does not know us.
+  Status Explain(Status broken) const;
+  Status NotTaken(std::string_view why) const;
 
   std::unique_ptr<ByteStream> below_;
   std::string peer_;
-  std::string shown_names_;  // in a certificate that was refused
+  Heard heard_;
+  bool answered_ = false;  // something was received since the handshake
   ssl_st* ssl_ = nullptr;
   bio_st* arrived_ = nullptr;  // belong to ssl_
   bio_st* to_send_ = nullptr;
