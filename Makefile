@@ -109,7 +109,7 @@ peer-redis: build ## kill NeoBank and its Redis, 20 times each, and masters behi
 	@test/peer/redis/failover --caudal build/release/caudal cluster
 
 .PHONY: peer-kafka
-peer-kafka: ## read and write a real Kafka: start-up modes, lost data, logins, outages, kills, latency, then NeoBank under kills (needs Java)
+peer-kafka: ## read and write a real Kafka: start-up modes, lost data, failover, logins, outages, then NeoBank under kills (needs Java)
 	@tools/setup test
 	@cmake --preset release -DCAUDAL_TESTS=ON > build/configure.log || { cat build/configure.log; exit 1; }
 	@ninja -C build/release caudal connect_kafka_test
