@@ -466,7 +466,7 @@ void Coordinator::OnManifest(const Manifest& manifest) {
   ChargeSealed(-sealed_bytes_);
   abandon_backoff_nanos_ = 0;
   landing_.emplace();
-  landing_->commit = parts_.sinks->Take(manifest.epoch);
+  landing_->commit = parts_.sinks->Take(manifest.epoch, manifest.nodes);
   landing_->nodes = manifest.nodes;
   landing_->arrivals = std::move(abandoned_arrivals_);
   abandoned_arrivals_.clear();

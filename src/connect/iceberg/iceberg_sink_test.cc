@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "api/position_keeper.h"
 #include "api/testing/sink_contract.h"
 #include "base/fault_point.h"
 #include "connect/iceberg/iceberg_connector.h"
@@ -211,6 +212,23 @@ TEST_F(IcebergSinkTest, AnEpochIsASnapshotWithItsTokenAndItsFilesSayWhatTheyHold
     nulls += file.null_value_counts.at(1);
   }
   EXPECT_EQ(nulls, 3);
+}
+
+TEST_F(IcebergSinkTest, ASnapshotTellsHowFarTheSourcesWereRead) {
+  const std::vector<Committable> rows = Prepare(Rows(0, 3, 2), {1, 1});
+  const auto sink = MakeSink();
+  auto committer = std::move(sink->MakeCommitter()).value();
+  auto* keeper = dynamic_cast<PositionKeeper*>(committer.get());
+  ASSERT_NE(keeper, nullptr);
+  keeper->NotePositions({{"clicks/scan/1", "0", R"({"offset":42})"}, {"clicks/scan/1", "1", "text"}});
+  ASSERT_EQ(committer->Commit({1, 1}, rows).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(Metadata(table_).snapshots[0].summary.at("caudal.positions"),
+            R"({"clicks/scan/1":{"0":{"offset":42},"1":"text"}})");
+  // What every later metadata file would repeat is not kept if it is long.
+  const std::vector<Committable> more = Prepare(Rows(3, 3, 2), {1, 2});
+  keeper->NotePositions({{"clicks/scan/1", "0", std::string(20'000, 'x')}});
+  ASSERT_EQ(committer->Commit({1, 2}, more).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(Metadata(table_).snapshots[1].summary.at("caudal.positions"), "");
 }
 
 TEST_F(IcebergSinkTest, AnEpochWithoutRowsLeavesNothing) {

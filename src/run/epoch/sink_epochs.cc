@@ -29,8 +29,17 @@ std::string WayOut(const Status& why, bool kept, std::string_view with_checkpoin
   return hint.append(kept ? with_checkpoint : without);
 }
 
+std::vector<SourcePosition> PositionsIn(const std::vector<NodeState>& nodes) {
+  std::vector<SourcePosition> positions;
+  for (const NodeState& node : nodes) {
+    for (const SplitState& split : node.splits) positions.push_back({node.id, split.id, split.position});
+  }
+  return positions;
+}
+
 Status CommitOne(PendingCommit::Target& target, const PendingCommit& commit) {
   FAULT_POINT(sink_commit_before);
+  if (auto* keeper = dynamic_cast<PositionKeeper*>(target.committer)) keeper->NotePositions(commit.positions);
   CommitResult result = target.committer->Commit(commit.epoch, target.committables);
   if (result.outcome == CommitOutcome::kCommitted) {
     FAULT_POINT(sink_commit_after);
@@ -141,10 +150,11 @@ std::vector<StoredCommittable> SinkEpochs::committables(int node) const {
   return stored;
 }
 
-PendingCommit SinkEpochs::Take(Epoch epoch) {
+PendingCommit SinkEpochs::Take(Epoch epoch, const std::vector<NodeState>& nodes) {
   PendingCommit commit;
   commit.epoch = epoch;
   commit.kept = kept_;
+  commit.positions = PositionsIn(nodes);
   for (Slot& slot : slots_) {
     slot.recounted = recount(slot.node);
     PendingCommit::Target& target = commit.targets.emplace_back();
@@ -164,6 +174,7 @@ PendingCommit SinkEpochs::Take(Epoch epoch) {
 PendingCommit SinkEpochs::Take(const Manifest& manifest) const {
   PendingCommit commit;
   commit.epoch = manifest.epoch;
+  commit.positions = PositionsIn(manifest.nodes);
   for (const Slot& slot : slots_) {
     const NodeState* node = manifest.Find(slot.id);
     if (node == nullptr) continue;  // a sink added since

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "api/position_keeper.h"
 #include "api/sink.h"
 #include "state/manifest.h"
 
@@ -35,7 +36,8 @@ struct PendingCommit {
     bool committed = false;
   };
   Epoch epoch;
-  bool kept = true;  // in a checkpoint, so that a start again repeats it
+  bool kept = true;                       // in a checkpoint, so that a start again repeats it
+  std::vector<SourcePosition> positions;  // of all sources
   std::vector<Target> targets;
 };
 
@@ -60,8 +62,8 @@ class SinkEpochs {
   // Rows in committables of `node` so far, those pending among them.
   int64_t recount(int node) const;
   std::vector<StoredCommittable> committables(int node) const;
-  // The manifest holds everything pending: what is to be committed now.
-  PendingCommit Take(Epoch epoch);
+  // The manifest, of these nodes, holds everything pending: what is to be committed now.
+  PendingCommit Take(Epoch epoch, const std::vector<NodeState>& nodes);
   // The same from a manifest.
   PendingCommit Take(const Manifest& manifest) const;
 

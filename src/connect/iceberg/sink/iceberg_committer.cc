@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "connect/iceberg/sink/leftover_files.h"
@@ -11,6 +12,21 @@ namespace caudal {
 namespace {
 
 constexpr const char* kBranch = "main";
+// Of a summary, which every later metadata file repeats.
+constexpr size_t kMostPositions = 16 * 1024;
+
+// {source: {split: position}}, a position as the JSON that it mostly is.
+std::string PositionsText(const std::vector<SourcePosition>& positions) {
+  using Json = nlohmann::json;
+  Json json = Json::object();
+  for (const SourcePosition& one : positions) {
+    Json position = Json::parse(one.position, nullptr, false);
+    if (position.is_discarded()) position = one.position;
+    json[one.source][one.split] = std::move(position);
+  }
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text.size() <= kMostPositions ? text : "";
+}
 
 }  // namespace
 
@@ -27,6 +43,10 @@ Result<Epoch> IcebergCommitter::LastCommitted() {
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
   const iceberg::TokenFinding finding = iceberg::FindToken(table.metadata, kBranch, plan_->Token({}));
   return finding.newest ? Epoch{finding.newest->generation, finding.newest->epoch} : Epoch();
+}
+
+void IcebergCommitter::NotePositions(const std::vector<SourcePosition>& positions) {
+  positions_ = PositionsText(positions);
 }
 
 CommitResult IcebergCommitter::Commit(Epoch epoch, std::span<const Committable> committables) {
@@ -51,7 +71,8 @@ Status IcebergCommitter::CommitAppend(Epoch epoch, std::span<const Committable> 
   }
   if (parts.empty()) return Status();  // no rows, no snapshot
   ASSIGN_OR_RETURN(IcebergLake * lake, Lake());
-  const iceberg::PipelineToken token = plan_->Token(epoch);
+  iceberg::PipelineToken token = plan_->Token(epoch);
+  token.positions = positions_;
   Status whole = CheckFiles(parts);
   if (!whole.ok()) {
     // Once they are committed they belong to the table, which may have rewritten them.

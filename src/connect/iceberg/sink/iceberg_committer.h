@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "api/position_keeper.h"
 #include "api/sink.h"
 #include "connect/iceberg/iceberg_lake.h"
 #include "connect/iceberg/sink/iceberg_committable.h"
@@ -13,13 +14,14 @@
 
 namespace caudal {
 
-class IcebergCommitter : public SinkCommitter {
+class IcebergCommitter : public SinkCommitter, public PositionKeeper {
  public:
   // `plan` outlives the committer.
   explicit IcebergCommitter(const IcebergSinkPlan* plan) : plan_(plan) {}
 
   // The newest token of this sink in the history of the branch.
   Result<Epoch> LastCommitted() override;
+  void NotePositions(const std::vector<SourcePosition>& positions) override;
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
   // Files of this sink's earlier generations that no snapshot has: data files, half or whole, and manifests.
   Status RemoveLeftovers() override;
@@ -33,6 +35,7 @@ class IcebergCommitter : public SinkCommitter {
 
   const IcebergSinkPlan* plan_;
   std::unique_ptr<IcebergLake> lake_;
+  std::string positions_;  // JSON, of the epoch that is committed next
 };
 
 }  // namespace caudal
