@@ -355,6 +355,49 @@ TEST_F(IcebergSourceTest, SnapshotsAreNamedInFourWays) {
   EXPECT_THAT(Contents({"id"}), HasSubstr("names a snapshot in 2 ways"));
 }
 
+TEST_F(IcebergSourceTest, TheMetadataIsReadAsTables) {
+  table_.options["format-version"] = "3";
+  table_.options["caudal.partition-by"] = "bucket(2, id)";
+  Write(Rows(0, 6));
+  Write(Rows(6, 6));
+  const iceberg::TableMetadata metadata = Metadata();
+  table_.options.erase("caudal.partition-by");
+  const std::string first = std::to_string(metadata.snapshots[0].snapshot_id);
+  const std::string second = std::to_string(metadata.snapshots[1].snapshot_id);
+  const auto read = [&](const char* kind, const std::vector<Field>& columns) {
+    table_.options["catalog-table"] = std::string("t$") + kind;
+    Declare(columns);
+    std::vector<std::string> names;
+    for (const Field& column : columns) names.push_back(column.name);
+    return Contents(names);
+  };
+  const Type number(TypeId::kBigInt), text = Type::String();
+  // Sorted as text, so that the second comes first where its number is less.
+  const auto both = [](std::string a, std::string b) { return a < b ? a + " " + b : b + " " + a; };
+  EXPECT_EQ(read("snapshots", {{"snapshot_id", number}, {"parent_id", number}, {"operation", text}}),
+            both(first + "|-|append|", second + "|" + first + "|append|"));
+  EXPECT_THAT(read("snapshots", {{"summary", text}}), HasSubstr(R"("caudal.epoch":"2")"));
+  EXPECT_EQ(read("history", {{"snapshot_id", number}, {"made_current_at", Type::TimestampLtz(3)}}),
+            both(first + "|" + std::to_string(metadata.snapshots[0].timestamp_ms * 1000) + "|",
+                 second + "|" + std::to_string(metadata.snapshots[1].timestamp_ms * 1000) + "|"));
+  EXPECT_EQ(read("refs", {{"name", text}, {"type", text}, {"snapshot_id", number}}),
+            "main|branch|" + second + "|");
+  EXPECT_EQ(read("manifests", {{"added_files_count", Type(TypeId::kInt)}, {"added_rows_count", number}}),
+            "2|6| 2|6|");
+  const std::string files =
+      read("files", {{"partition", text}, {"record_count", number}, {"content", Type(TypeId::kInt)}});
+  EXPECT_THAT(files, HasSubstr("id_bucket=0|"));
+  EXPECT_THAT(files, HasSubstr("id_bucket=1|"));
+  EXPECT_THAT(read("partitions", {{"partition", text}, {"file_count", number}}),
+              "id_bucket=0|2| id_bucket=1|2|");
+  table_.options["snapshot-id"] = first;
+  EXPECT_THAT(read("partitions", {{"partition", text}, {"file_count", number}}),
+              "id_bucket=0|1| id_bucket=1|1|");
+  EXPECT_THAT(read("refs", {{"size", number}}), HasSubstr("the table has no column 'size'"));
+  const auto sink = connector_.MakeSink(table_, {});
+  EXPECT_THAT(sink.status().ToString(), HasSubstr("is a metadata table, which cannot be written"));
+}
+
 TEST_F(IcebergSourceTest, WhatCannotBeReadIsSaid) {
   EXPECT_THAT(Contents({"id"}), HasSubstr("there is no catalog in"));
   Write(Rows(0, 2));

@@ -11,6 +11,7 @@
 #include "connect/iceberg/iceberg_lake.h"
 #include "connect/iceberg/scan/data_file_reader.h"
 #include "connect/iceberg/scan/scan_columns.h"
+#include "connect/iceberg/scan/scan_rows.h"
 #include "iceberg/scan/scan_plan.h"
 
 namespace caudal {
@@ -42,17 +43,7 @@ struct ScanShare {
   static std::optional<ScanShare> Parse(std::string_view text);
 };
 
-// How far a share is read: after `rows` rows of its file number `files`.
-struct ScanPosition {
-  int64_t files = 0;
-  int64_t rows = 0;
-
-  Position ToText(const std::string& share) const;
-  // User error for a position of another share. Empty text: the start.
-  static Result<ScanPosition> Parse(const Position& text, const std::string& share);
-};
-
-class IcebergScan {
+class IcebergScan : public ScanRows {
  public:
   // Plans the share. User error if the table or the snapshot is gone or the columns do not fit it.
   static Result<std::unique_ptr<IcebergScan>> Open(const IcebergOptions& options, const Table& declared,
@@ -60,9 +51,8 @@ class IcebergScan {
                                                    Env* env, const ScanShare& share,
                                                    const ScanPosition& from);
 
-  // The next rows; without a chunk of physical rows: all is read.
-  Result<SourceRows> Next();
-  const ScanPosition& position() const { return position_; }  // after them
+  Result<SourceRows> Next() override;
+  const ScanPosition& position() const override { return position_; }
 
  private:
   IcebergScan(std::vector<ScanColumn> columns, FileSystem* files, const ScanPosition& from)

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "connect/iceberg/scan/metadata_scan.h"
 #include "connect/iceberg/scan/scan_thread.h"
 
 namespace caudal {
@@ -60,7 +61,8 @@ class ScanReader : public SplitReader {
 };
 
 Result<std::vector<Split>> FindSplits(const IcebergOptions& options, const Table& declared,
-                                      const SnapshotChoice& choice, FileSystem* files, Env* env, int splits) {
+                                      const SnapshotChoice& choice, FileSystem* files, Env* env, int splits,
+                                      std::optional<MetadataKind> metadata) {
   ASSIGN_OR_RETURN(const bool there, IcebergLake::Exists(options, files));
   if (!there) {
     return Status::User(fmt::format("there is no catalog in '{}'", options.catalog_file))
@@ -69,7 +71,8 @@ Result<std::vector<Split>> FindSplits(const IcebergOptions& options, const Table
   ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(options, files, env));
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(options.name));
   ASSIGN_OR_RETURN(const ChosenSnapshot chosen, ChosenSnapshot::Of(choice, table.metadata));
-  RETURN_IF_ERROR(CheckScanColumns(declared, *table.metadata.FindSchema(chosen.schema_id)));
+  RETURN_IF_ERROR(CheckScanColumns(
+      declared, metadata ? MetadataSchema(*metadata) : *table.metadata.FindSchema(chosen.schema_id)));
   std::vector<Split> found;
   for (int i = 0; i < splits; ++i) {
     found.push_back({ScanShare{table.metadata.table_uuid, chosen, i, splits}.ToText(), i});
@@ -85,6 +88,7 @@ Result<std::unique_ptr<Source>> IcebergSource::Make(const Table& table, const Re
   source->table_ = table;
   ASSIGN_OR_RETURN(source->options_, IcebergOptions::From(table));
   ASSIGN_OR_RETURN(source->choice_, SnapshotChoice::From(table));
+  source->metadata_ = TakeMetadataKind(&source->options_.name.name);
   source->columns_ = ScanColumnsOf(table, request);
   const std::string_view splits = table.option("caudal.source.splits", "1");
   const auto [end, error] = std::from_chars(splits.data(), splits.data() + splits.size(), source->splits_);
@@ -99,7 +103,8 @@ Result<std::unique_ptr<Source>> IcebergSource::Make(const Table& table, const Re
 
 std::unique_ptr<SplitEnumerator> IcebergSource::MakeEnumerator() {
   return std::make_unique<ScanEnumerator>([this]() -> Result<std::vector<Split>> {
-    Result<std::vector<Split>> splits = FindSplits(options_, table_, choice_, files_, env_, splits_);
+    Result<std::vector<Split>> splits =
+        FindSplits(options_, table_, choice_, files_, env_, metadata_ ? 1 : splits_, metadata_);
     if (splits.ok()) return splits;
     return std::move(splits).status().At(options_.frame());
   });
@@ -110,8 +115,11 @@ Result<std::unique_ptr<SplitReader>> IcebergSource::Open(const Split& split, con
   if (!share) return Status::Data(fmt::format("'{}' is no split of an Iceberg table", split.id));
   ASSIGN_OR_RETURN(const ScanPosition from, ScanPosition::Parse(position, split.id));
   const auto open = [share = *share, from, options = options_, table = table_, columns = columns_,
-                     files = files_, env = env_] {
-    return IcebergScan::Open(options, table, columns, files, env, share, from);
+                     files = files_, env = env_,
+                     metadata = metadata_]() -> Result<std::unique_ptr<ScanRows>> {
+    if (metadata) return MetadataScan::Open(options, columns, files, env, share, *metadata, from);
+    ASSIGN_OR_RETURN(auto scan, IcebergScan::Open(options, table, columns, files, env, share, from));
+    return std::unique_ptr<ScanRows>(std::move(scan));
   };
   return std::unique_ptr<SplitReader>(std::make_unique<ScanReader>(open, split.id, from));
 }

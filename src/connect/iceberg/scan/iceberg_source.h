@@ -7,6 +7,7 @@
 
 #include "api/connector.h"
 #include "connect/iceberg/scan/iceberg_scan.h"
+#include "connect/iceberg/scan/metadata_table.h"
 
 namespace caudal {
 
@@ -25,6 +26,7 @@ class IcebergSource : public Source {
   Table table_;
   IcebergOptions options_;
   SnapshotChoice choice_;
+  std::optional<MetadataKind> metadata_;  // nothing: the rows of the table itself
   std::vector<ScanColumn> columns_;
   int splits_ = 1;
   FileSystem* files_ = nullptr;

@@ -34,7 +34,7 @@ bool ScanThread::Put(ScanBatch batch) {
 
 void ScanThread::Run(const Open& open) {
   pthread_setname_np(pthread_self(), "reader");
-  Result<std::unique_ptr<IcebergScan>> scan = open();
+  Result<std::unique_ptr<ScanRows>> scan = open();
   if (!scan.ok()) {
     Put({scan.status(), {}});
     return;

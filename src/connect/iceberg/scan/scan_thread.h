@@ -12,7 +12,7 @@
 #include <optional>
 #include <thread>
 
-#include "connect/iceberg/scan/iceberg_scan.h"
+#include "connect/iceberg/scan/scan_rows.h"
 
 namespace caudal {
 
@@ -25,7 +25,7 @@ struct ScanBatch {
 class ScanThread {
  public:
   static constexpr size_t kBatches = 4;
-  using Open = std::function<Result<std::unique_ptr<IcebergScan>>()>;
+  using Open = std::function<Result<std::unique_ptr<ScanRows>>()>;
 
   explicit ScanThread(Open open);
   ~ScanThread();

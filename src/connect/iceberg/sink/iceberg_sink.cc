@@ -1,7 +1,12 @@
 #include "connect/iceberg/sink/iceberg_sink.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "connect/iceberg/iceberg_columns.h"
 #include "connect/iceberg/iceberg_lake.h"
+#include "connect/iceberg/scan/metadata_table.h"
 #include "connect/iceberg/sink/iceberg_committer.h"
 #include "connect/iceberg/sink/iceberg_sink_writer.h"
 
@@ -29,6 +34,10 @@ Result<iceberg::LoadedTable> LoadOrCreate(IcebergLake* lake, const Table& declar
 
 Result<std::unique_ptr<Sink>> IcebergSink::Make(const Table& table, const ConnectorContext& context) {
   ASSIGN_OR_RETURN(IcebergOptions options, IcebergOptions::From(table));
+  if (std::string name = options.name.name; TakeMetadataKind(&name)) {
+    return Status::User(
+        fmt::format("'{}' is a metadata table, which cannot be written", options.name.ToString()));
+  }
   ASSIGN_OR_RETURN(const Schema stored, StoredColumns(table));
   return std::unique_ptr<Sink>(new IcebergSink(table, std::move(options), context));
 }
