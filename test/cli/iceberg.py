@@ -58,6 +58,18 @@ class Iceberg(CliCase):
         self.run_job()
         self.check_rows("after all")
 
+    def test_each_snapshot_tells_how_far_the_source_was_read(self):
+        for _ in range(2):
+            self.arrive()
+            self.run_job()
+        declared = TABLE.replace("clicks (id BIGINT, kind INT)", "told (summary STRING)").replace(
+            "'caudal.partition-by' = 'bucket(2, id), kind'", "'catalog-table' = 'clicks$snapshots'")
+        told = [json.loads(line["summary"]) for line in self.rows("sql", declared + "SELECT summary FROM told;") if "summary" in line]
+        self.assertEqual(len(told), 2)
+        positions = [json.loads(summary["caudal.positions"]) for summary in told]
+        self.assertEqual([list(one) for one in positions], [["arriving/scan/1"]] * 2)
+        self.assertNotEqual(*positions)
+
     def test_an_older_checkpoint_is_refused_and_an_empty_one_is_another_pipeline(self):
         self.arrive()
         self.run_job()
