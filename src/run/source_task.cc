@@ -106,14 +106,20 @@ int64_t SourceTask::wake_at() {
   return at;
 }
 
+// A split that has had no row yet is not ahead, and nobody waits for it: it may stay empty for ever.
+bool SourceTask::IsAhead(const ActiveSplit& split, int64_t slowest) const {
+  if (options_.max_drift_millis == 0 || options_.batch || slowest == Watermark::kEnd) return false;
+  if (slowest == Watermark::kNone) return true;  // where the others are is known in a moment
+  const int64_t clock = split.clock.now();
+  return clock != Watermark::kNone && clock > slowest + options_.max_drift_millis;
+}
+
 SourceTask::ActiveSplit* SourceTask::NextSplit(int64_t now) {
-  const int64_t ceiling = options_.max_drift_millis > 0 ? group_->Least() : Watermark::kEnd;
+  const int64_t slowest = group_->Slowest();
   std::vector<ActiveSplit*> candidates;
   for (const auto& split : splits_) {
     if (split->reader == nullptr || split->poll_at_nanos > now) continue;
-    if (options_.max_drift_millis > 0 && ceiling != Watermark::kEnd &&
-        split->clock.now() != Watermark::kNone && ceiling != Watermark::kNone &&
-        split->clock.now() > ceiling + options_.max_drift_millis) {
+    if (IsAhead(*split, slowest)) {
       split->empty_since_nanos = kNotEmpty;
       continue;
     }
@@ -321,7 +327,7 @@ void SourceTask::Finish(ActiveSplit& split) {
 }
 
 Watermark SourceTask::LeastClock(int64_t now) {
-  int64_t least = Watermark::kEnd;
+  int64_t least = Watermark::kEnd, slowest = Watermark::kEnd;
   bool active = false, waits = false;
   for (const auto& split : splits_) {
     if (split->reader == nullptr) continue;
@@ -330,6 +336,7 @@ Watermark SourceTask::LeastClock(int64_t now) {
     if (split->idle) continue;
     active = true;
     least = std::min(least, split->clock.now());
+    if (split->clock.now() != Watermark::kNone) slowest = std::min(slowest, split->clock.now());
   }
   if (waits) {
     inactive_since_nanos_ = kNotEmpty;
@@ -337,7 +344,8 @@ Watermark SourceTask::LeastClock(int64_t now) {
     inactive_since_nanos_ = now;
   }
   const int64_t timeout = options_.idle_timeout_millis * kPollNanosPerMilli;
-  group_->Publish(task(), least, !active && timeout > 0 && (waits || now - inactive_since_nanos_ >= timeout));
+  group_->Publish(task(), least, slowest,
+                  !active && timeout > 0 && (waits || now - inactive_since_nanos_ >= timeout));
   if (active) return {least};
   // Nothing of ours is active: follow the others. When all are idle none holds another back, and the
   // watermark goes to the furthest of them, as in Flink's StatusWatermarkValve.
@@ -357,7 +365,7 @@ void SourceTask::SendWatermark(int64_t now) {
   Send(sent_);
   if (end) {
     ended_ = true;
-    group_->Publish(task(), Watermark::kEnd, true);
+    group_->Publish(task(), Watermark::kEnd, Watermark::kEnd, true);
     job_->control->OnSourceEnded();
   }
 }

@@ -82,6 +82,8 @@ class SourceTask : public TaskNode {
   std::string SplitName(const ActiveSplit& split) const;
   Status OpenSplit(const SplitState& state);
   ActiveSplit* NextSplit(int64_t now);
+  // It is to wait for the `slowest` of its group.
+  bool IsAhead(const ActiveSplit& split, int64_t slowest) const;
   Status PollSplit(ActiveSplit& split, int64_t now);
   Status TakeRows(ActiveSplit& split, SourceRows rows);
   void NoteArrival(ActiveSplit& split, const SourceRows& rows, int64_t count, int64_t wall);
