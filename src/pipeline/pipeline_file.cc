@@ -192,14 +192,26 @@ Status ReadRecovery(const YAML::Node& node, const std::string& name, PipelineFil
   return Status();
 }
 
+Status ReadMemory(const YAML::Node& root, const std::string& name, PipelineFile* file) {
+  std::string memory;
+  RETURN_IF_ERROR(ReadText(root, "memory", name, &memory));
+  if (memory.empty()) return Status();
+  Result<int64_t> bytes = ParseBytes(memory);
+  if (!bytes.ok())
+    return std::move(bytes).status().At(Line(root["memory"], name)).Hint("as in 'memory: 2 GB'");
+  file->memory_bytes = *bytes;
+  return Status();
+}
+
 Status ReadFile(const YAML::Node& root, const std::string& name, PipelineFile* file) {
   RETURN_IF_ERROR(CheckKeys(root, "the pipeline file",
-                            {"pipeline", "version", "owner", "tables", "sql", "profiles", "sources",
+                            {"pipeline", "version", "owner", "memory", "tables", "sql", "profiles", "sources",
                              "targets", "slo", "recovery", "watermark"},
                             name));
   RETURN_IF_ERROR(ReadText(root, "pipeline", name, &file->pipeline));
   RETURN_IF_ERROR(ReadText(root, "version", name, &file->version));
   RETURN_IF_ERROR(ReadText(root, "owner", name, &file->owner));
+  RETURN_IF_ERROR(ReadMemory(root, name, file));
   RETURN_IF_ERROR(ReadSqlFiles(root, "tables", name, &file->tables));
   RETURN_IF_ERROR(ReadSqlFiles(root, "sql", name, &file->sql));
   if (root["profiles"]) RETURN_IF_ERROR(ReadProfiles(root["profiles"], name, file));

@@ -41,6 +41,7 @@ struct PipelineFile {
   std::string pipeline;
   std::string version;
   std::string owner;
+  int64_t memory_bytes = 0;  // what all its queries together may hold; 0 = each one's own limit alone
   // Files in the order they are run, relative to this file: table definitions, which a profile replaces, and
   // what goes over them; no `sql` = <stem>.sql beside it.
   std::vector<std::string> tables, sql;

@@ -37,6 +37,14 @@ TEST(PipelineFileTest, WithoutOwnerIsRefused) {
       "error[user]: pipeline 'x' has no owner\n  at p.yaml\n  hint: add 'owner: <who is called at night>'");
 }
 
+TEST(PipelineFileTest, MemoryIsBytes) {
+  const std::string head = "pipeline: x\nowner: o\n";
+  EXPECT_EQ(ParsePipelineFile(head, "p.yaml")->memory_bytes, 0);
+  EXPECT_EQ(ParsePipelineFile(head + "memory: 2 GB\n", "p.yaml")->memory_bytes, int64_t{2} << 30);
+  const std::string error = ErrorOf(head + "memory: much\n");
+  EXPECT_NE(error.find("\n  at p.yaml, line 3\n  hint: as in 'memory: 2 GB'"), std::string::npos) << error;
+}
+
 TEST(PipelineFileTest, WatermarkMustSayWhy) {
   EXPECT_EQ(ErrorOf("pipeline: x\nowner: o\nwatermark:\n  delay: 5 min\n"),
             "error[user]: 'watermark' does not say why\n  at p.yaml, line 4\n"

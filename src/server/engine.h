@@ -27,6 +27,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
+  MemoryBudget* budget() { return &budget_; }  // of the process
   // For a query that is one of `pipeline`'s; `state_root` empty = nothing is remembered.
   JobOptions MakeJobOptions(const std::string& pipeline, const std::string& state_root);
 

@@ -40,16 +40,25 @@ bool HasBacklog(const JobProgress& progress) {
 
 }  // namespace
 
-EngineRun::EngineRun(const Program* program, RunOptions options, RunSignals* signals, ChildReport* report)
-    : program_(program),
-      options_(std::move(options)),
+EngineRun::Pipeline::Pipeline(const Program* program, const RunOptions& options, Engine* engine, Env* env)
+    : program(program),
+      budget("pipeline " + program->text().name,
+             program->text().file ? program->text().file->memory_bytes : 0, engine->budget()),
+      recorder(options.state_root, OriginOf(program->text()), env) {}
+
+EngineRun::EngineRun(const std::vector<const Program*>& programs, RunOptions options, RunSignals* signals,
+                     ChildReport* report)
+    : options_(std::move(options)),
       signals_(signals),
       child_report_(report),
       env_(Env::Real()),
       log_(options_.state_root),
       engine_({options_.threads, options_.memory_limit, options_.state_root + "/scratch"}),
-      board_(env_),
-      recorder_(options_.state_root, OriginOf(program->text()), env_) {}
+      board_(env_) {
+  for (const Program* program : programs) {
+    pipelines_.push_back(std::make_unique<Pipeline>(program, options_, &engine_, env_));
+  }
+}
 
 Status EngineRun::Start() {
   if (!options_.listen_host.empty()) {
@@ -61,24 +70,31 @@ Status EngineRun::Start() {
     RETURN_IF_ERROR(http_.Start(options_.listen_host, options_.listen_port));
     log_.Write(fmt::format("event=listening address={}:{}", options_.listen_host, http_.port()));
   }
-  for (Plan& plan : program_->Queries()) {
-    JobOptions options = engine_.MakeJobOptions(program_->text().name, options_.state_root);
-    if (program_->text().file) options.pipeline_version = program_->text().file->version;
-    options.allow_dropped = options_.allow_dropped;
-    options.refuse_drained = !options_.restarted;
-    queries_.push_back(std::make_unique<QueryRunner>(std::move(plan), std::move(options), env_, &log_));
-  }
+  for (const auto& pipeline : pipelines_) AddQueries(pipeline.get());
   // A run that has been under way goes on with what can: the mistakes of its first start have been told.
   admitted_ = options_.restarted;
   began_nanos_ = env_->SteadyNanos();
-  for (const auto& query : queries_) query->Begin(/*held=*/!admitted_);
+  for (const auto& [pipeline, query] : queries_) query->Begin(/*held=*/!admitted_);
   return Status();
+}
+
+void EngineRun::AddQueries(Pipeline* pipeline) {
+  const ProgramText& text = pipeline->program->text();
+  for (Plan& plan : pipeline->program->Queries()) {
+    JobOptions options = engine_.MakeJobOptions(text.name, options_.state_root);
+    options.budget = &pipeline->budget;
+    if (text.file) options.pipeline_version = text.file->version;
+    options.allow_dropped = options_.allow_dropped;
+    options.refuse_drained = !options_.restarted;
+    queries_.push_back(
+        {pipeline, std::make_unique<QueryRunner>(std::move(plan), std::move(options), env_, &log_)});
+  }
 }
 
 Status EngineRun::Admit(int64_t now) {
   const bool patient = now - began_nanos_ < kPatienceNanos;
   bool waits = false;
-  for (const auto& query : queries_) {
+  for (const auto& [pipeline, query] : queries_) {
     if (query->answer() && query->refuses()) return *query->answer();
     if (query->answer()) continue;
     waits = waits || patient || !query->has_checkpoint();
@@ -86,7 +102,7 @@ Status EngineRun::Admit(int64_t now) {
   }
   if (waits) return Status();
   admitted_ = true;
-  for (const auto& query : queries_) query->LetGo();
+  for (const auto& [pipeline, query] : queries_) query->LetGo();
   return Status();
 }
 
@@ -96,7 +112,7 @@ Status EngineRun::Run(const std::function<void(const RunView&)>& show, bool* bef
   rows_moved_nanos_ = viewed_nanos_ = env_->SteadyNanos();
   while (true) {
     HandleSignals();
-    for (const auto& query : queries_) query->Tick();
+    for (const auto& [pipeline, query] : queries_) query->Tick();
     const int64_t now = env_->SteadyNanos();
     if (!admitted_ && !ended()) RETURN_IF_ERROR(Admit(now));
     *before_start = !admitted_;
@@ -108,7 +124,7 @@ Status EngineRun::Run(const std::function<void(const RunView&)>& show, bool* bef
   }
   MakeReports();
   Status worst;
-  for (const auto& query : queries_) {
+  for (const auto& [pipeline, query] : queries_) {
     if (!query->status().ok() && (worst.ok() || query->status().domain() > worst.domain()))
       worst = query->status();
   }
@@ -117,7 +133,7 @@ Status EngineRun::Run(const std::function<void(const RunView&)>& show, bool* bef
 
 void EngineRun::HandleSignals() {
   if (std::exchange(signals_->checkpoint, 0) != 0) {
-    for (const auto& query : queries_) query->TriggerCheckpoint();
+    for (const auto& [pipeline, query] : queries_) query->TriggerCheckpoint();
   }
   if (std::exchange(signals_->drain, 0) != 0) StopAll(Job::StopKind::kDrain);
   if (std::exchange(signals_->savepoint, 0) != 0) StopAll(Job::StopKind::kSavepoint);
@@ -126,7 +142,7 @@ void EngineRun::HandleSignals() {
 void EngineRun::StopAll(Job::StopKind kind) {
   if (std::exchange(stopping_, true)) return;
   log_.Write(fmt::format("event=stopping kind={}", kind == Job::StopKind::kDrain ? "drain" : "savepoint"));
-  for (const auto& query : queries_) query->Stop(kind);
+  for (const auto& [pipeline, query] : queries_) query->Stop(kind);
 }
 
 // Idle: no source has given a row for so long, none says that something waits, and all of it is committed.
@@ -134,7 +150,7 @@ void EngineRun::CheckIdle(int64_t now) {
   if (options_.until_idle_millis == 0 || stopping_) return;
   int64_t rows = 0;
   bool busy = false, uncommitted = false;
-  for (const auto& query : queries_) {
+  for (const auto& [pipeline, query] : queries_) {
     const JobProgress progress = query->progress();
     rows += RowsRead(progress);
     busy = busy || !(query->running() || query->ended()) || HasBacklog(progress);
@@ -151,14 +167,14 @@ void EngineRun::CheckIdle(int64_t now) {
   if (!uncommitted) return StopAll(Job::StopKind::kDrain);
   // What is left is not worth the rest of the commit interval.
   if (std::exchange(epoch_asked_, true)) return;
-  for (const auto& query : queries_) query->TriggerCheckpoint();
+  for (const auto& [pipeline, query] : queries_) query->TriggerCheckpoint();
 }
 
 void EngineRun::Record(int64_t now) {
   std::vector<JobProgress> jobs;
   std::vector<std::string> not_running;
   int64_t commits = 0;
-  for (const auto& query : queries_) {
+  for (const auto& [pipeline, query] : queries_) {
     jobs.push_back(query->progress());
     const std::string& name = jobs.back().query;
     if (query->ended() && !query->status().ok()) {
@@ -176,13 +192,18 @@ void EngineRun::Record(int64_t now) {
   if (new_commit || flush) {
     for (size_t i = 0; i < jobs.size(); ++i) {
       // What the store says of a query that had ended before, or begins only now, is still true.
-      if (queries_[i]->ended_before() || (!queries_[i]->has_run() && jobs[i].status.ok())) continue;
-      recorder_.Observe(queries_[i]->plan(), jobs[i]);
+      const auto& [pipeline, query] = queries_[i];
+      if (query->ended_before() || (!query->has_run() && jobs[i].status.ok())) continue;
+      pipeline->recorder.Observe(query->plan(), jobs[i]);
     }
   }
   if (flush) {
     recorded_nanos_ = now;
-    const Status status = recorder_.Flush();
+    Status status;
+    for (const auto& pipeline : pipelines_) {
+      Status flushed = pipeline->recorder.Flush();
+      if (status.ok()) status = std::move(flushed);
+    }
     if (!status.ok() && !store_failed_) {
       log_.Write(fmt::format("event=ops_store_failed error={}", RunLog::Quoted(status.ToString())));
     }
@@ -193,7 +214,7 @@ void EngineRun::Record(int64_t now) {
 
 RunView EngineRun::View(int64_t now) {
   RunView view;
-  for (const auto& query : queries_) {
+  for (const auto& [pipeline, query] : queries_) {
     for (std::string& warning : query->TakeWarnings()) view.warnings.push_back(std::move(warning));
     const JobProgress progress = query->progress();
     view.rows_read += RowsRead(progress);
@@ -216,7 +237,7 @@ RunView EngineRun::View(int64_t now) {
 
 // The last one's error is told as the run's.
 void EngineRun::WarnOfEnded(RunView* view) {
-  for (const auto& query : queries_) {
+  for (const auto& [pipeline, query] : queries_) {
     if (!query->ended() || query->status().ok() || !told_ended_.insert(query.get()).second) continue;
     view->warnings.push_back(fmt::format("query '{}' has ended, the others go on: {}",
                                          query->progress().query, query->status().ToString()));
@@ -224,16 +245,18 @@ void EngineRun::WarnOfEnded(RunView* view) {
 }
 
 bool EngineRun::awaits_answers() const {
-  return std::any_of(queries_.begin(), queries_.end(), [](const auto& query) { return query->starting(); });
+  return std::any_of(queries_.begin(), queries_.end(),
+                     [](const Query& query) { return query.runner->starting(); });
 }
 
 bool EngineRun::ended() const {
-  return std::all_of(queries_.begin(), queries_.end(), [](const auto& query) { return query->ended(); });
+  return std::all_of(queries_.begin(), queries_.end(),
+                     [](const Query& query) { return query.runner->ended(); });
 }
 
 void EngineRun::MakeReports() {
   reports_.clear();
-  for (const auto& query : queries_) {
+  for (const auto& [pipeline, query] : queries_) {
     if (query->has_run() && !query->ended_before())
       reports_.push_back(MakeReport(query->plan(), query->progress()));
   }

@@ -1,5 +1,6 @@
-// EngineRun: the engine's process of `caudal run`: starts every query of a program, looks after them, records
-// and serves what they show, stops them when told to.
+// EngineRun: the engine's process of `caudal run`: starts every query of its pipelines, looks after them,
+// records and serves what they show, stops them when told to. Each pipeline has a memory budget of its own,
+// each query its own fate.
 //
 // One thread, the process's first; the queries have theirs.
 #pragma once
@@ -42,7 +43,8 @@ struct RunView {
 class EngineRun {
  public:
   // All outlive it.
-  EngineRun(const Program* program, RunOptions options, RunSignals* signals, ChildReport* report);
+  EngineRun(const std::vector<const Program*>& programs, RunOptions options, RunSignals* signals,
+            ChildReport* report);
 
   // Until every query has ended: OK, or the error of the worst. `before_start`: no row had moved. At the
   // first start of a run what one query is refused for refuses the whole; later each has its own fate.
@@ -52,7 +54,19 @@ class EngineRun {
   bool awaits_answers() const;
 
  private:
+  struct Pipeline {
+    Pipeline(const Program* program, const RunOptions& options, Engine* engine, Env* env);
+    const Program* program;
+    MemoryBudget budget;
+    OpsRecorder recorder;
+  };
+  struct Query {
+    Pipeline* pipeline;
+    std::unique_ptr<QueryRunner> runner;
+  };
+
   Status Start();
+  void AddQueries(Pipeline* pipeline);
   // Lets the queries go once none of them refuses to.
   Status Admit(int64_t now);
   void HandleSignals();
@@ -64,7 +78,6 @@ class EngineRun {
   void StopAll(Job::StopKind kind);
   void MakeReports();
 
-  const Program* program_;
   RunOptions options_;
   RunSignals* signals_;
   ChildReport* child_report_;
@@ -73,8 +86,8 @@ class EngineRun {
   Engine engine_;
   StatusBoard board_;
   HttpServer http_;
-  OpsRecorder recorder_;
-  std::vector<std::unique_ptr<QueryRunner>> queries_;
+  std::vector<std::unique_ptr<Pipeline>> pipelines_;
+  std::vector<Query> queries_;
   std::vector<QueryReport> reports_;
   std::set<const QueryRunner*> told_ended_;
   int64_t began_nanos_ = 0;

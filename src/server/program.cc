@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <iterator>
+#include <map>
 
 #include "expr/evaluator.h"
 #include "fs/file_system.h"
@@ -98,6 +99,25 @@ Result<std::unique_ptr<Program>> Program::Plan(ProgramText text, const Options& 
   }
   RETURN_IF_ERROR(program->Check());
   return program;
+}
+
+Result<std::vector<std::unique_ptr<Program>>> PlanPrograms(const std::vector<std::string>& paths,
+                                                           const std::string& profile,
+                                                           const Options& settings) {
+  std::vector<std::unique_ptr<Program>> programs;
+  std::map<std::string, std::string> path_of;  // by the pipeline's name
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(ProgramText text, ReadProgram(path, profile));
+    const auto [first, is_new] = path_of.try_emplace(text.name, path);
+    if (!is_new) {
+      return Status::User(fmt::format("'{}' and '{}' are both pipeline '{}'", first->second, path, text.name))
+          .Hint(
+              "give each its own name, which its checkpoints are found by: 'pipeline:' of the file, or the "
+              "script's file name");
+    }
+    ASSIGN_OR_RETURN(programs.emplace_back(), Program::Plan(std::move(text), settings));
+  }
+  return programs;
 }
 
 std::vector<Plan> Program::Queries() const {

@@ -1,4 +1,5 @@
-// Program: what a user names on the command line: a pipeline file with its SQL, or a SQL script alone.
+// Program: what a user names on the command line: a pipeline file with its SQL, or a SQL script alone. A run
+// may have several.
 //
 // Planned once: settings, tables and the queries of its INSERTs. Plain data, owned by the command.
 #pragma once
@@ -53,6 +54,11 @@ class Program {
   Catalog catalog_;
   std::vector<sql::Outcome> outcomes_;
 };
+
+// The programs of one run: User error if two of them are the same pipeline. A profile is of each.
+Result<std::vector<std::unique_ptr<Program>>> PlanPrograms(const std::vector<std::string>& paths,
+                                                           const std::string& profile,
+                                                           const Options& settings = {});
 
 // How far the table's watermark stays behind its time column, in ms; none if it has no watermark or the
 // distance is not constant.

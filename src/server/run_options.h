@@ -1,4 +1,4 @@
-// RunOptions: how `caudal run` runs a program. Plain data.
+// RunOptions: how `caudal run` runs its programs. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 namespace caudal {
 
 struct RunOptions {
-  std::string path;                         // pipeline file or script
-  std::string profile;                      // of the pipeline file; empty = none
+  std::vector<std::string> paths;           // pipeline files and scripts
+  std::string profile;                      // of each pipeline file; empty = none
   std::string state_root = "caudal-state";  // checkpoints, operations store, log
   std::string listen_host;                  // of /metrics; empty = none
   int listen_port = 0;

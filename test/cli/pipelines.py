@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Several queries in one run: each with its own fate.
+"""Several queries and pipelines in one run: each with its own budget and fate.
 
   test/cli/pipelines.py build/release/caudal [-k PATTERN]
 """
 import json
 import os
+import re
 import signal
 import sqlite3
 import time
+import urllib.request
 
 from cli_case import CliCase, main
 
@@ -122,6 +124,112 @@ class OwnFate(RunCase):
         self.assertIn("has no column 'id'", self.refused("run", "job.sql", "--state", "state", code=3))
         self.assertFalse(self.logged("started", "job/a"))
         self.assertEqual(self.ids("a"), [])
+
+
+class SeveralPipelines(RunCase):
+    """A script 'one' with the query a, and a pipeline file 'two' with the query b, whose profile writes elsewhere."""
+
+    INTERVAL = "SET 'execution.checkpointing.interval' = '100 ms';\n"
+
+    def setUp(self):
+        super().setUp()
+        self.feed("a", 1)
+        self.feed("b", 1)
+        self.write("one.sql", self.INTERVAL + query("a", "files"))
+        create_in, create_out, insert = query("b", "files").splitlines(keepends=True)
+        self.write("two.yaml", "pipeline: two\nowner: me\nversion: '7'\ntables: [b.sql]\nsql: [insert.sql]\n"
+                               "profiles: {elsewhere: {tables: [elsewhere.sql]}}\n")
+        self.write("b.sql", self.INTERVAL + create_in + create_out)
+        self.write("elsewhere.sql", self.INTERVAL + create_in + create_out.replace("'path' = 'b'", "'path' = 'other'"))
+        self.write("insert.sql", insert)
+
+    def run_both(self, *more, **options):
+        return self.caudal("run", "one.sql", "two.yaml", "--state", "state", "--until-idle", "300 ms", *more, **options)
+
+    def test_both_run_and_are_shown_by_pipeline(self):
+        process = self.start("run", "one.sql", "two.yaml", "--state", "state", "--listen", "127.0.0.1:0")
+        self.wait_for(lambda: self.ids("a") == [1] and self.ids("b") == [1], "both tables")
+        self.wait_for(lambda: {name: query["state"] for name, query in self.queries().items()} ==
+                      {"one/a": "running", "two/b": "running"}, "both in the status")
+        versions = self.rows("ops", "query", "SELECT pipeline, owner, pipeline_version FROM ops.queries", "--state", "state")
+        self.assertIn({"pipeline": "two", "owner": "me", "pipeline_version": "7"}, versions)
+        port = re.search(r"event=listening address=127.0.0.1:(\d+)", self.log()).group(1)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            metrics = answer.read().decode()
+        for name in ("one/a", "two/b"):
+            self.assertIn(f'caudal_up{{query="{name}"}} 1', metrics)
+        epochs = {name: query["epoch"] for name, query in self.queries().items()}
+        self.caudal("checkpoint", "trigger", "--state", "state")
+        self.wait_for(lambda: all(query["epoch"] > epochs[name] for name, query in self.queries().items()), "an epoch of both")
+        self.caudal("stop", "--state", "state")
+        self.assertEqual(process.wait(timeout=30), 0)
+        report = process.stdout.read()
+        self.assertIn("query one/a: 1 rows read", report)
+        self.assertIn("query two/b: 1 rows read", report)
+        self.assertEqual({line for line in self.lines("checkpoint", "ls", "--state", "state") if line[0] != " "}, {"one/a", "two/b"})
+        self.feed("a", 2)
+        self.run_both("--drain")
+        self.assertEqual((self.ids("a"), self.ids("b")), ([1, 2], [1]))
+
+    def test_one_joins_a_run_that_went_on_alone(self):
+        self.caudal("run", "one.sql", "--state", "state", "--until-idle", "300 ms")
+        self.write("three.sql", self.INTERVAL + query("a", "files").replace("'path' = 'a'", "'path' = 'b'"))  # its query is called a, too
+        said = self.caudal("run", "one.sql", "three.sql", "--state", "state", "--until-idle", "300 ms").stderr
+        self.assertIn("running 'one', 'three', state in state", said)
+        self.assertNotIn("renamed", said)
+        self.assertEqual((self.ids("a"), self.ids("b")), ([1], [1]))
+
+    def test_the_end_of_one_is_not_that_of_the_other(self):
+        process = self.start("run", "one.sql", "two.yaml", "--state", "state")
+        self.wait_for(lambda: self.ids("a") == [1] and self.ids("b") == [1], "both tables")
+        self.write("hidden", "no row\n")
+        (self.folder / "hidden").rename(self.folder / "b_in/000002.json")
+        self.wait_for(lambda: self.logged("ended", "two/b"), "the end of the one")
+        self.feed("a", 2)
+        self.wait_for(lambda: self.ids("a") == [1, 2], "the other's row")
+        os.kill(self.engine(), signal.SIGKILL)
+        self.feed("a", 3)
+        self.wait_for(lambda: self.ids("a") == [1, 2, 3], "the other's row after a crash")
+        self.wait_for(lambda: {name: query["state"] for name, query in self.queries().items()} ==
+                      {"one/a": "running", "two/b": "failed"}, "both in the status")
+        said = self.end(process, code=2)
+        self.assertIn("run: warning: query 'two/b' has ended, the others go on: error[data]", said)
+
+    def test_a_profile_is_of_all(self):
+        self.assertIn("'one.sql' is a script, which has no profile 'elsewhere'", self.run_both("--profile", "elsewhere", code=3).stderr)
+        self.write("one.yaml", "pipeline: one\nowner: me\ntables: [b.sql]\nsql: [insert.sql]\nprofiles: {elsewhere: {tables: [third.sql]}}\n")
+        self.write("third.sql", (self.folder / "b.sql").read_text().replace("'path' = 'b'", "'path' = 'third'"))
+        self.caudal("run", "one.yaml", "two.yaml", "--profile", "elsewhere", "--state", "state", "--until-idle", "300 ms")
+        self.assertEqual((self.ids("b"), self.ids("other"), self.ids("third")), ([], [1], [1]))
+
+    def test_two_of_one_name_are_refused(self):
+        self.write("sub/one.sql", self.INTERVAL + query("b", "files"))
+        message = self.refused("run", "one.sql", "sub/one.sql", "--state", "state", code=3)
+        self.assertIn("'one.sql' and 'sub/one.sql' are both pipeline 'one'", message)
+        self.assertIn("hint: give each its own name", message)
+        self.assertEqual(self.refused("validate", "one.sql", "sub/one.sql", code=3), message)
+
+    def test_validate_takes_what_run_takes(self):
+        self.assertEqual([row["pipeline"] for row in self.rows("validate", "one.sql", "two.yaml")], ["one", "two"])
+        self.write("two.yaml", "pipeline: two\nowner: me\nmemory: much\n")
+        self.assertIn("two.yaml, line 3", self.refused("validate", "one.sql", "two.yaml", code=3))
+
+    def test_the_memory_of_a_pipeline_is_its_own(self):
+        """The query that outgrows what its pipeline may hold stops; the other pipeline has room."""
+        keep = "INSERT INTO {0} SELECT MAX(id) FROM {0}_in GROUP BY id;\n"
+        for pipeline, name, memory in (("small", "b", "300 KB"), ("large", "a", "500 MB")):
+            create_in, create_out, _ = query(name, "files").splitlines(keepends=True)
+            create_out = create_out[:create_out.index("'connector'")] + "'connector' = 'blackhole');\n"
+            self.write(f"{pipeline}.yaml", f"pipeline: {pipeline}\nowner: me\nmemory: {memory}\n")
+            self.write(f"{pipeline}.sql", self.INTERVAL + create_in + create_out + keep.format(name))
+            self.feed(name, *range(2, 20000))
+        process = self.start("run", "small.yaml", "large.yaml", "--state", "state")
+        self.wait_for(lambda: self.logged("ended", "small/b"), "the end of the one")
+        self.wait_for(lambda: self.logged("commit", "large/a"), "the other")
+        self.assertFalse(self.logged("ended", "large/a"))
+        said = self.end(process, code=5)
+        self.assertIn("more than the 0.3 MB of 'pipeline small'", said)
+        self.assertIn("hint: raise the limit of 'pipeline small'", said)
 
 
 if __name__ == "__main__":

@@ -39,9 +39,11 @@ Status MemoryWatch::Look(const std::string& query, int64_t now_nanos) {
                             "{}, the most of all that together hold {:.1f} MB, {}, and a checkpoint "
                             "gave nothing back",
                             held, Megabytes(over->used()), limit);
+  const std::string raise =
+      over == budget_ ? "raise 'caudal.memory-limit'" : fmt::format("raise the limit of '{}'", over->name());
   // Starting again would need the same memory again.
   return Status::External(message, Retry::kNo)
-      .Hint("raise 'caudal.memory-limit', or keep less state: shorter windows, retention or TTL");
+      .Hint(raise + ", or keep less state: shorter windows, retention or TTL");
 }
 
 }  // namespace caudal

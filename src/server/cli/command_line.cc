@@ -144,15 +144,22 @@ void AddProgram(CLI::App* command, const char* what, std::string* program, std::
   command->add_option("program", *program, what)->required();
 }
 
+// Those of one run.
+void AddPrograms(CLI::App* command, std::vector<std::string>* programs, std::string* profile) {
+  command->add_option("--profile", *profile, "of each pipeline file: which table definitions are taken");
+  command->add_option("program", *programs, "pipeline files (.yaml) and SQL scripts")->required();
+}
+
 void AddRun(CLI::App& app, Action* action) {
   CLI::App* run = AddCommand(
-      app, "run", "Run a pipeline until it is stopped or its bounded input ends.",
+      app, "run", "Run pipelines until they are stopped or their bounded input ends.",
       "  caudal run examples/neobank/pipeline.yaml --state state\n"
       "  caudal run examples/neobank/pipeline.yaml --profile kafka --state state\n"
       "  caudal run job.sql --state state --listen 127.0.0.1:9464\n"
+      "  caudal run payments.yaml clicks.sql --state state --memory '4 GB'    # both in one process\n"
       "  caudal run job.sql --until-idle '3 s'    # end once the input rests; the next run goes on there");
   auto command = std::make_shared<RunCommand>();
-  AddProgram(run, "pipeline file (.yaml) or SQL script", &command->options.path, &command->options.profile);
+  AddPrograms(run, &command->options.paths, &command->options.profile);
   AddState(run, &command->options.state_root);
   run->add_option("--listen", command->listen, "serve /metrics, /livez, /readyz and /status there; 0 = off");
   run->add_option("--until-idle", command->until_idle,
@@ -163,24 +170,27 @@ void AddRun(CLI::App& app, Action* action) {
       ->check(NumberBetween(0, kMostThreads))
       ->capture_default_str();
   run->add_option("--memory", command->memory, "what all queries together may hold ('2 GB')");
-  run->add_option("--set", command->set, "a setting of this run, key=value; wins over the script's SET");
+  run->add_option("--set", command->set, "a setting of this run, key=value; wins over the script's SET")
+      ->allow_extra_args(false);
   run->add_option("--allow-dropped", command->options.allow_dropped,
-                  "operators whose state may go ('*' = any)");
+                  "operators whose state may go ('*' = any)")
+      ->allow_extra_args(false);
   run->add_option("--allow-abandoned", command->options.allow_abandoned,
-                  "queries of the state folder that no query takes up any more ('*' = any)");
+                  "queries of the state folder that no query takes up any more ('*' = any)")
+      ->allow_extra_args(false);
   run->callback(
       [command, action] { *action = [command](Console& console) { return Run(*command, console); }; });
 }
 
 void AddValidateAndExplain(CLI::App& app, Action* action) {
-  CLI::App* validate = AddCommand(app, "validate", "Check a pipeline file and its SQL; start nothing.",
+  CLI::App* validate = AddCommand(app, "validate", "Check pipeline files and their SQL; start nothing.",
                                   "  caudal validate examples/neobank/pipeline.yaml\n"
                                   "  caudal validate examples/neobank/pipeline.yaml --profile kafka");
-  auto path = std::make_shared<std::string>();
+  auto paths = std::make_shared<std::vector<std::string>>();
   auto profile = std::make_shared<std::string>();
-  AddProgram(validate, "pipeline file (.yaml) or SQL script", path.get(), profile.get());
-  validate->callback([path, profile, action] {
-    *action = [path, profile](Console& console) { return Validate(*path, *profile, console); };
+  AddPrograms(validate, paths.get(), profile.get());
+  validate->callback([paths, profile, action] {
+    *action = [paths, profile](Console& console) { return Validate(*paths, *profile, console); };
   });
 
   CLI::App* explain = AddCommand(app, "explain", "Show the plans of a pipeline, script or statement.",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
@@ -93,11 +94,31 @@ void WarnOfStrangers(const RunOptions& options, Console& console) {
       options.listen_port));
 }
 
+using Programs = std::vector<std::unique_ptr<Program>>;
+
+// "'a', 'b'": the pipelines' names.
+std::string NamesOf(const Programs& programs) {
+  std::string names;
+  for (const auto& program : programs)
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", program->text().name);
+  return names;
+}
+
+Result<Programs> PlanRunnable(const RunOptions& options, const Options& settings) {
+  ASSIGN_OR_RETURN(Programs programs, PlanPrograms(options.paths, options.profile, settings));
+  for (const auto& program : programs) RETURN_IF_ERROR(program->CheckRunnable());
+  return programs;
+}
+
 // That no query begins from nothing because it is called otherwise than before.
-Status CheckStored(const Program& program, const RunOptions& options, Console& console) {
+Status CheckStored(const Program& program, const Programs& programs, const RunOptions& options,
+                   Console& console) {
   ASSIGN_OR_RETURN(const CheckpointUse use,
                    FindCheckpointUse(options.state_root, program.text().name, program.Queries()));
   for (const std::string& other : use.namesakes) {
+    const bool runs_too = std::any_of(programs.begin(), programs.end(),
+                                      [&](const auto& one) { return one->text().name == other; });
+    if (runs_too) continue;
     console.Note(
         fmt::format("warning: '{}' begins from nothing; {} holds queries of the same names of '{}': is "
                     "it the same pipeline, renamed?",
@@ -120,9 +141,11 @@ void ShowView(const RunView& view, std::string* told, Console& console) {
 }
 
 // The engine's process.
-void RunChild(const Program& program, const RunOptions& options, ChildReport* report, Console& console) {
+void RunChild(const Programs& programs, const RunOptions& options, ChildReport* report, Console& console) {
   ListenToSignals();
-  EngineRun run(&program, options, &run_signals, report);
+  std::vector<const Program*> all;
+  for (const auto& program : programs) all.push_back(program.get());
+  EngineRun run(all, options, &run_signals, report);
   bool before_start = false;
   std::string told;
   const Status status = run.Run([&](const RunView& view) { ShowView(view, &told, console); }, &before_start);
@@ -144,24 +167,24 @@ int Run(RunCommand command, Console& console) {
   if (!faults.ok()) return console.Fail(faults.status(), ExitCode::kUsage);
   const Result<Options> settings = ParseSettings(command.set);
   if (!settings.ok()) return console.Fail(settings.status(), ExitCode::kUsage);
-  Result<ProgramText> text = ReadProgram(command.options.path, command.options.profile);
-  if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
-  const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value(), *settings);
-  if (!program.ok()) return console.Fail(program.status(), RefusalCode(program.status()));
-  const Status runnable = (*program)->CheckRunnable();
-  if (!runnable.ok()) return console.Fail(runnable, RefusalCode(runnable));
+  const Result<Programs> programs = PlanRunnable(command.options, *settings);
+  if (!programs.ok()) return console.Fail(programs.status(), RefusalCode(programs.status()));
   const Result<StateLock> lock = StateLock::Take(command.options.state_root);
   if (!lock.ok()) return console.Fail(lock.status(), RefusalCode(lock.status()));
 
-  const Status stored = CheckStored(**program, command.options, console);
-  if (!stored.ok()) return console.Fail(stored, RefusalCode(stored));
-
+  for (const auto& program : *programs) {
+    const Status stored = CheckStored(*program, *programs, command.options, console);
+    if (!stored.ok()) return console.Fail(stored, RefusalCode(stored));
+  }
   RunLog log(command.options.state_root);
-  log.Write(fmt::format("event=run path={} pipeline={} profile={}", RunLog::Quoted(command.options.path),
-                        RunLog::Quoted((*program)->text().name), RunLog::Quoted(command.options.profile)));
+  for (size_t i = 0; i < programs->size(); ++i) {
+    log.Write(
+        fmt::format("event=run path={} pipeline={} profile={}", RunLog::Quoted(command.options.paths[i]),
+                    RunLog::Quoted((*programs)[i]->text().name), RunLog::Quoted(command.options.profile)));
+  }
   WarnOfStrangers(command.options, console);
-  console.Note(fmt::format("running '{}', state in {}", (*program)->text().name, command.options.state_root));
-  const ChildMain child = [&](ChildReport* report) { RunChild(**program, command.options, report, console); };
+  console.Note(fmt::format("running {}, state in {}", NamesOf(*programs), command.options.state_root));
+  const ChildMain child = [&](ChildReport* report) { RunChild(*programs, command.options, report, console); };
   const RestartNote note = [&](const Status& why, int64_t pause) {
     command.options.restarted = true;
     console.Note(fmt::format("run: the engine starts again in {} ms: {}", pause, why.ToString()));

@@ -1,4 +1,4 @@
-// caudal run: runs a pipeline or script until it is stopped or its bounded input ends.
+// caudal run: runs pipelines and scripts in one process until they are stopped or their bounded input ends.
 #pragma once
 
 #include <string>

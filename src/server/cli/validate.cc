@@ -83,15 +83,17 @@ Status Check(const Program& program) {
 
 }  // namespace
 
-int Validate(const std::string& path, const std::string& profile, Console& console) {
-  Result<ProgramText> text = ReadProgram(path, profile);
-  if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
-  const Result<std::unique_ptr<Program>> program = Program::Plan(std::move(text).value());
-  if (!program.ok()) return console.Fail(program.status(), RefusalCode(program.status()));
-  const Status runnable = Check(**program);
-  if (!runnable.ok()) return console.Fail(runnable, RefusalCode(runnable));
-  const Json json = Describe(**program);
-  console.Out(console.json ? json.dump() + "\n" : AsText(json));
+int Validate(const std::vector<std::string>& paths, const std::string& profile, Console& console) {
+  const auto programs = PlanPrograms(paths, profile);
+  if (!programs.ok()) return console.Fail(programs.status(), RefusalCode(programs.status()));
+  for (const auto& program : *programs) {
+    const Status runnable = Check(*program);
+    if (!runnable.ok()) return console.Fail(runnable, RefusalCode(runnable));
+  }
+  for (const auto& program : *programs) {
+    const Json json = Describe(*program);
+    console.Out(console.json ? json.dump() + "\n" : AsText(json));
+  }
   return static_cast<int>(ExitCode::kOk);
 }
 

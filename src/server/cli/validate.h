@@ -1,13 +1,14 @@
-// caudal validate: checks a pipeline file and its SQL and says what would run; starts nothing.
+// caudal validate: checks pipeline files and their SQL and says what would run; starts nothing.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "server/cli/console/console.h"
 
 namespace caudal {
 
-// `profile`: of a pipeline file; empty = none.
-int Validate(const std::string& path, const std::string& profile, Console& console);
+// As the programs of one run. `profile`: of each pipeline file; empty = none.
+int Validate(const std::vector<std::string>& paths, const std::string& profile, Console& console);
 
 }  // namespace caudal
