@@ -103,6 +103,9 @@ void PoolExecutor::Detach(Runnable* runnable) {
   if (IsRunning(runnable)) {
     retiring_.try_emplace(runnable, nullptr);
     parked_.wait(lock, [&] { return !IsRunning(runnable); });
+    // Still there when what it was retired with ran meanwhile: it would retire whoever comes to live at the
+    // same address.
+    retiring_.erase(runnable);
   }
   Forget(runnable);
 }

@@ -2,12 +2,23 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <thread>
+
 namespace caudal {
 namespace {
 
 void Set(std::atomic<bool>* flag) {
   *flag = true;
   flag->notify_all();
+}
+
+// Until it is so, or so many milliseconds have passed.
+void YieldUntil(int millis, const std::function<bool()>& reached) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(millis);
+  while (!reached() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
 }
 
 // Runs when it is let, and asks to be run again.
@@ -76,6 +87,28 @@ TEST_F(PoolExecutorTest, AJobThatWaitsForSomebodyKeepsNoOtherFromRunning) {
   over.wait(false);
   EXPECT_TRUE(over);
   pool_.CancelJobs(this);
+}
+
+// Jobs come and go in one process, and the allocator gives an address again.
+TEST_F(PoolExecutorTest, OneThatWasDetachedLeavesNothingToTheNextAtItsAddress) {
+  std::optional<Held> held(std::in_place);
+  pool_.Wake(&*held);
+  held->entered.wait(false);
+  std::atomic<bool> parking = false;
+  pool_.Retire(&*held, [&] {
+    Set(&parking);
+    YieldUntil(100, [] { return false; });  // for Detach to come meanwhile
+  });
+  Set(&held->let);
+  parking.wait(false);
+  pool_.Detach(&*held);
+
+  held.emplace();
+  Set(&held->let);
+  pool_.Wake(&*held);
+  YieldUntil(5000, [&] { return held->runs >= 3; });
+  EXPECT_GE(held->runs, 3);  // it asks for more each time
+  pool_.Detach(&*held);
 }
 
 }  // namespace
