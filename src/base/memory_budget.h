@@ -1,4 +1,4 @@
-// MemoryBudget: bytes that a part of the process may hold, nested process → query → operator.
+// MemoryBudget: bytes that a part of the process may hold, nested process → pipeline → query → operator.
 //
 // A charge counts at every level up to the root; it never blocks and never fails: over() tells the runtime to
 // spill, press back and, when neither helps, to stop the query that holds most. Thread-safe; a parent
@@ -49,16 +49,19 @@ class MemoryBudget {
     return nullptr;
   }
   // Whether it is over, and it is for this one to give back: its own limit is passed, or of those that are
-  // together over theirs it holds most.
+  // together over theirs it holds most, as does, among its like, each level in between.
   bool must_give_back() const {
-    const MemoryBudget* level = over();
-    return level == this || (level != nullptr && holds_most());
+    const MemoryBudget* over_level = over();
+    if (over_level == nullptr) return false;
+    for (const MemoryBudget* level = this; level != over_level; level = level->parent_) {
+      if (!level->holds_most()) return false;
+    }
+    return true;
   }
 
  private:
-  // Of equal ones the oldest does.
+  // Of its parent's; of equal ones the oldest does.
   bool holds_most() const {
-    if (parent_ == nullptr) return true;
     std::lock_guard lock(parent_->mutex_);
     const auto most =
         std::max_element(parent_->children_.begin(), parent_->children_.end(),
