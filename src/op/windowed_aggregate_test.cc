@@ -11,8 +11,8 @@
 namespace caudal {
 namespace {
 
-constexpr int64_t kSecond = 1000;
-constexpr int64_t kMinute = 60 * kSecond;
+constexpr int64_t kSecondMillis = 1000;
+constexpr int64_t kMinute = 60 * kSecondMillis;
 using WindowColumn = AggregateNode::WindowColumn;
 
 // k STRING, v BIGINT, ts TIMESTAMP(3), $clock → k, COUNT(*), SUM(v), COUNT(DISTINCT k), window_start,
@@ -122,7 +122,7 @@ TEST(WindowedAggregate, GapsBetweenWindowsTakeNoRow) {
 }
 
 TEST(WindowedAggregate, EarlyResultsAreUpdates) {
-  Query query{2 * kMinute, kMinute, 10 * kSecond};
+  Query query{2 * kMinute, kMinute, 10 * kSecondMillis};
   auto op = Make(query);
   op->OnWatermark(Watermark::kNone, 1000);
   op->Rows("a | 1 | 00:01:10 | 0");
@@ -143,7 +143,7 @@ TEST(WindowedAggregate, EarlyResultsAreUpdates) {
 }
 
 TEST(WindowedAggregate, EarlyResultsGoOnAfterARestore) {
-  Query query{2 * kMinute, kMinute, 10 * kSecond};
+  Query query{2 * kMinute, kMinute, 10 * kSecondMillis};
   auto op = Make(query);
   op->OnWatermark(0, 1000);
   op->Rows("a | 1 | 00:00:10 | 0");
@@ -161,7 +161,7 @@ TEST(WindowedAggregate, EarlyResultsGoOnAfterARestore) {
 }
 
 TEST(WindowedAggregate, RetractedGroupGoes) {
-  Query query{kMinute, kMinute, 10 * kSecond};
+  Query query{kMinute, kMinute, 10 * kSecondMillis};
   query.retracting = true;
   query.update_before = false;
   auto op = Make(query);
@@ -218,7 +218,7 @@ TEST(WindowedAggregate, FiringStopsWhenItTakesLong) {
 TEST(WindowedAggregate, LongWindowsAgreeWithAModel) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);
-    Query query{40 * kSecond, kSecond};
+    Query query{40 * kSecondMillis, kSecondMillis};
     auto op = Make(query);
     std::map<std::pair<int64_t, std::string>, std::pair<int64_t, int64_t>> model;
     std::multiset<std::string> emitted, expected;
@@ -231,7 +231,8 @@ TEST(WindowedAggregate, LongWindowsAgreeWithAModel) {
         const int64_t age = random() % 4 == 0 ? static_cast<int64_t>(random() % 60'000) : 0;
         const int64_t time = std::max<int64_t>(0, clock + 2000 - age);
         rows += fmt::format("{} | 1 | {} | {}\n", key, time, clock);
-        for (int64_t start = time / kSecond * kSecond; start > time - query.size; start -= kSecond) {
+        for (int64_t start = time / kSecondMillis * kSecondMillis; start > time - query.size;
+             start -= kSecondMillis) {
           if (clock >= start + query.size - 1) continue;
           auto& [n, sum] = model[{start + query.size, key}];
           ++n;
@@ -270,9 +271,9 @@ TEST(WindowedAggregate, RandomRunsAgreeWithAModel) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     std::mt19937_64 random(seed);
     Query query;
-    query.slide = (static_cast<int64_t>(random() % 4) + 1) * kSecond;
-    query.size = (static_cast<int64_t>(random() % 8) + 1) * kSecond;
-    if (random() % 3 == 0) query.size = query.slide * (query.size / kSecond);
+    query.slide = (static_cast<int64_t>(random() % 4) + 1) * kSecondMillis;
+    query.size = (static_cast<int64_t>(random() % 8) + 1) * kSecondMillis;
+    if (random() % 3 == 0) query.size = query.slide * (query.size / kSecondMillis);
     auto op = Make(query);
     std::map<std::tuple<int64_t, std::string>, std::pair<int64_t, int64_t>> model;  // (end, key) → count, sum
     std::multiset<std::string> expected, emitted;
@@ -371,9 +372,9 @@ TEST(WindowedAggregate, NewestWindowLeavesTheSameTable) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     std::mt19937_64 random(seed);
     Query query;
-    query.slide = (static_cast<int64_t>(random() % 3) + 1) * kSecond;
+    query.slide = (static_cast<int64_t>(random() % 3) + 1) * kSecondMillis;
     query.size = query.slide * (static_cast<int64_t>(random() % 20) + 1);
-    if (random() % 3 == 0) query.size = (static_cast<int64_t>(random() % 20) + 3) * kSecond;
+    if (random() % 3 == 0) query.size = (static_cast<int64_t>(random() % 20) + 3) * kSecondMillis;
     Query newest = query;
     newest.newest = true;
     auto each = Make(query);
