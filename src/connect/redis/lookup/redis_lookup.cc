@@ -29,10 +29,6 @@ struct RedisLookup::Found {
 
 Result<std::unique_ptr<LookupReader>> RedisLookup::Make(const Table& table, const LookupRequest& request) {
   ASSIGN_OR_RETURN(RedisTarget target, RedisTarget::Of(table));
-  if (target.mode == RedisMode::kCluster) {
-    return Status::User(fmt::format("table '{}': a lookup in a cluster is not built yet", table.name))
-        .Hint("name a server of its own, or sentinels");
-  }
   ASSIGN_OR_RETURN(RedisKeyTemplate key, target.layout.key_template());
   std::unique_ptr<RedisLookup> lookup(new RedisLookup(std::move(target), std::move(key)));
   const auto given = [&](int column) -> int {
@@ -52,14 +48,14 @@ Result<std::unique_ptr<LookupReader>> RedisLookup::Make(const Table& table, cons
 }
 
 Result<LookupRows> RedisLookup::Find(const Chunk& keys) {
-  if (connection_ == nullptr) {
-    Result<std::unique_ptr<RedisConnection>> opened = RedisConnection::Open(&target_);
+  if (nodes_ == nullptr) {
+    Result<std::unique_ptr<RedisNodes>> opened = RedisNodes::Open(&target_, /*script=*/"");
     if (!opened.ok()) return std::move(opened).status().At(target_.origin());
-    connection_ = std::move(opened).value();
+    nodes_ = std::move(opened).value();
   }
   Result<LookupRows> rows = Ask(keys);
   if (rows.ok()) return rows;
-  connection_ = nullptr;
+  nodes_ = nullptr;
   return std::move(rows).status().At(target_.origin());
 }
 
@@ -123,19 +119,28 @@ Result<LookupRows> RedisLookup::Ask(const Chunk& keys) {
 Result<std::vector<RedisAnswer>> RedisLookup::Call(const std::vector<RedisCommand>& commands,
                                                    const std::vector<std::string>& keys) {
   std::vector<RedisAnswer> answers;
-  size_t sent = 0;
+  std::vector<RedisConnection*> asked;  // of the commands that are on their way
+  std::vector<size_t> elsewhere;        // whose slot has moved: asked one by one when all answers are read
   while (answers.size() < commands.size()) {
-    for (; sent < commands.size() && sent - answers.size() < kAskedAtOnce; ++sent) {
-      RETURN_IF_ERROR(connection_->Send(commands[sent]));
+    asked.clear();
+    const size_t until = std::min(commands.size(), answers.size() + kAskedAtOnce);
+    for (size_t i = answers.size(); i < until; ++i) {
+      ASSIGN_OR_RETURN(RedisConnection* const node, nodes_->NodeOf(nodes_->SlotOf(keys[i])));
+      RETURN_IF_ERROR(node->Send(commands[i]));
+      asked.push_back(node);
     }
-    const size_t until = sent;
-    while (answers.size() < until) {
-      ASSIGN_OR_RETURN(RedisAnswer answer, connection_->Receive());
-      if (answer.kind == RedisAnswer::Kind::kError) {
-        return RedisError(answer.text).At(fmt::format("key '{}'", keys[answers.size()]));
-      }
+    for (RedisConnection* const node : asked) {
+      ASSIGN_OR_RETURN(RedisAnswer answer, node->Receive());
+      if (nodes_->IsElsewhere(answer)) elsewhere.push_back(answers.size());
       answers.push_back(std::move(answer));
     }
+  }
+  for (const size_t i : elsewhere) {
+    ASSIGN_OR_RETURN(answers[i], nodes_->Ask(nodes_->SlotOf(keys[i]), commands[i]));
+  }
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i].kind != RedisAnswer::Kind::kError) continue;
+    return RedisError(answers[i].text).At(fmt::format("key '{}'", keys[i]));
   }
   return answers;
 }

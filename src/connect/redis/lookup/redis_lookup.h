@@ -1,8 +1,8 @@
 // RedisLookup: the rows that a table of connector 'redis' has for given keys.
 //
-// All keys of a request go out one behind the other, then their answers are read. A hash is asked for the
-// wanted columns alone. Blocks up to the table's time limits; one thread at a time. The connection is opened
-// when it is first needed and again after an error.
+// All keys of a request go out one behind the other, in a cluster to the servers that have them, then their
+// answers are read. A hash is asked for the wanted columns alone. Blocks up to the table's time limits; one
+// thread at a time. Connections are opened when they are first needed and again after an error.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "api/lookup.h"
-#include "connect/redis/redis_connection.h"
 #include "connect/redis/redis_key.h"
 #include "connect/redis/redis_target.h"
+#include "connect/redis/server/redis_nodes.h"
 #include "data/column_builder.h"
 #include "format/json_decoder.h"
 
@@ -46,7 +46,7 @@ class RedisLookup : public LookupReader {
   std::vector<std::string> names_;  // the same
   std::vector<int> given_;          // by wanted column: which given one it is; -1 = it is in the value
   std::unique_ptr<JsonDecoder> json_;
-  std::unique_ptr<RedisConnection> connection_;
+  std::unique_ptr<RedisNodes> nodes_;  // null: none, or they have failed
 };
 
 }  // namespace caudal

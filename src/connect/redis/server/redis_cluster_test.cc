@@ -7,10 +7,12 @@
 #include <atomic>
 #include <thread>
 
+#include "connect/redis/redis_connector.h"
 #include "connect/redis/redis_ledger.h"
 #include "connect/redis/redis_script.h"
 #include "connect/redis/server/redis_nodes.h"
 #include "connect/redis/testing/redis_sink_fixture.h"
+#include "data/column_view.h"
 
 namespace caudal {
 namespace {
@@ -76,6 +78,38 @@ TEST_F(RedisClusterTest, AnEpochGoesToAllServers) {
   for (int i = 0; i < 1000; ++i) gone.push_back({kRemove, "k" + std::to_string(i), 1});
   Write(*sink, {1, 2}, gone);
   EXPECT_EQ(cluster.Contents(), "| | | ");
+}
+
+// Also those whose slot has moved since it was asked who has it, or is moving.
+TEST_F(RedisClusterTest, LooksKeysUpOnTheServersThatHaveThem) {
+  RedisCluster cluster(folder_, 3);
+  const Table table = ClusterTable(cluster);
+  Write(*MakeSink(table), {1, 1}, Accounts(1000, 7));
+  LookupRequest request;
+  request.keys = {0};
+  request.columns = {1};
+  request.schema.fields = {{"n", Type(TypeId::kBigInt)}};
+  auto lookup = RedisConnector().MakeLookup(table, request, {});
+  ASSERT_TRUE(lookup.ok()) << lookup.status().ToString();
+  ColumnBuilder names(Type::String().WithNullable(false));
+  for (int i = 0; i < 1001; ++i) names.AppendString("k" + std::to_string(i));  // the last one is not there
+  const Chunk keys({names.Finish()}, 1001);
+  const auto sum = [&] {
+    const Result<LookupRows> rows = (*lookup)->Find(keys);
+    EXPECT_TRUE(rows.ok()) << rows.status().ToString();
+    int64_t total = 0;
+    for (size_t i = 0; rows.ok() && i < rows->key_of_row.size(); ++i) {
+      total += ColumnView<int64_t>(*rows->columns[0])[static_cast<int32_t>(i)];
+    }
+    return total;
+  };
+  EXPECT_EQ(sum(), 7000);
+  const int slot = RedisSlotOf("acct:k5"), to = (cluster.OwnerOf(slot) + 1) % 3;
+  cluster.BeginMove(slot, to);
+  cluster.MoveKeys(slot, to);
+  EXPECT_EQ(sum(), 7000);
+  cluster.EndMove(slot, to);
+  EXPECT_EQ(sum(), 7000);
 }
 
 TEST_F(RedisClusterTest, ARepeatedAnOlderAndAZombieCommitChangeNothing) {
