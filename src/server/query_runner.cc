@@ -103,13 +103,14 @@ void QueryRunner::Tick() {
     LogClient(node);
   }
   const CheckpointProgress& checkpoints = last_.checkpoints;
-  if (checkpoints.committed > logged_commits_) {
+  Status trouble = last_.trouble();
+  const bool committed = checkpoints.committed > logged_commits_;
+  if (committed) {
     policy_.Progressed();
     logged_commits_ = checkpoints.committed;
     LogCommit();
-    SetTrouble(Status());
   }
-  if (Status trouble = last_.trouble(); !trouble.ok()) SetTrouble(std::move(trouble));
+  if (committed || !trouble.ok()) SetTrouble(std::move(trouble));
   if (!finished) return;
   status_ = job_->status();
   const bool again = job_->schema_changed();
