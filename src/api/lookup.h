@@ -36,6 +36,9 @@ class LookupReader {
   // `keys`: the given columns in order, flat, without selection; no NULL among them. Retry::kBackoff: nobody
   // answers, and the same call may be repeated; any other error stops the query.
   virtual Result<LookupRows> Find(const Chunk& keys) = 0;
+  // Whether the table outside, as it is now, would let itself be asked. One that cannot be reached is none of
+  // its business. Blocks; before any Find.
+  virtual Status CheckTarget() { return Status(); }
 };
 
 }  // namespace caudal

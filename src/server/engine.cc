@@ -80,12 +80,17 @@ Result<JobProgress> Engine::Select(Plan plan, RowsConsumer consumer, const Selec
     const int64_t millis = (options.env->SteadyNanos() - begin) / 1'000'000;
     const bool over = ends.deadline_millis > 0 && millis >= ends.deadline_millis;
     const bool stopped = over || (ends.should_stop && ends.should_stop());
-    if (ends.on_second && std::exchange(seconds, millis / 1000) != millis / 1000) ends.on_second();
+    if (std::exchange(seconds, millis / 1000) != millis / 1000) {
+      if (ends.on_second) ends.on_second();
+      if (ends.on_trouble) ends.on_trouble(job->progress().trouble());
+    }
     if (!stopped && !(limit && limit->reached())) continue;
     if (stopped && batch && !limit) {
-      return Status::User(over ? "the deadline passed before the input ended"
-                               : "stopped before the input ended")
-          .Hint("a batch query has its result at the end: give it more time, or less to read");
+      Status early =
+          Status::User(over ? "the deadline passed before the input ended" : "stopped before the input ended")
+              .Hint("a batch query has its result at the end: give it more time, or less to read");
+      const Status trouble = job->progress().trouble();
+      return trouble.ok() ? early : std::move(early).At("waiting, since " + trouble.message());
     }
     job->Stop(Job::StopKind::kSavepoint);
     RETURN_IF_ERROR(job->Wait());

@@ -33,9 +33,10 @@ class Engine {
 
   // How a SELECT may end before its input does, and who is told that time passes.
   struct SelectOptions {
-    int64_t deadline_millis = 0;        // 0 = none
-    std::function<bool()> should_stop;  // asked a few times a second
-    std::function<void()> on_second;    // called about once a second
+    int64_t deadline_millis = 0;                    // 0 = none
+    std::function<bool()> should_stop;              // asked a few times a second
+    std::function<void()> on_second;                // called about once a second
+    std::function<void(const Status&)> on_trouble;  // as of InsertOptions, about once a second
   };
   // Runs a bare SELECT; `consumer` gets its rows, hidden columns last. A LIMIT without ORDER BY ends the
   // read. A streaming SELECT that is stopped, or reaches its deadline, has ended well; a batch one has no

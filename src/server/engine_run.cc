@@ -153,7 +153,8 @@ void EngineRun::CheckIdle(int64_t now) {
   for (const auto& [pipeline, query] : queries_) {
     const JobProgress progress = query->progress();
     rows += RowsRead(progress);
-    busy = busy || !(query->running() || query->ended()) || HasBacklog(progress);
+    if (query->ended()) continue;  // what it has left unread stays so
+    busy = busy || !query->running() || HasBacklog(progress);
     uncommitted = uncommitted || RowsRead(progress) != MakeReport(query->plan(), progress).rows_read;
   }
   if (busy || rows != rows_seen_) {

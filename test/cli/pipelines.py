@@ -195,6 +195,14 @@ class SeveralPipelines(RunCase):
         said = self.end(process, code=2)
         self.assertIn("run: warning: query 'two/b' has ended, the others go on: error[data]", said)
 
+    def test_what_one_that_failed_has_left_unread_keeps_no_run_from_ending(self):
+        self.write("b_in/000002.json", "no JSON\n")
+        for n in range(3, 9):
+            self.feed("b", n)
+        said = self.run_both(code=2, timeout=30).stderr
+        self.assertIn("no JSON", said)
+        self.assertEqual(self.ids("a"), [1])
+
     def test_a_profile_is_of_all(self):
         self.assertIn("'one.sql' is a script, which has no profile 'elsewhere'", self.run_both("--profile", "elsewhere", code=3).stderr)
         self.write("one.yaml", "pipeline: one\nowner: me\ntables: [b.sql]\nsql: [insert.sql]\nprofiles: {elsewhere: {tables: [third.sql]}}\n")

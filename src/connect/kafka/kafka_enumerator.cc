@@ -17,6 +17,7 @@ constexpr int kFirstTimeoutMillis = 10'000;
 constexpr int kTimeoutMillis = 3'000;
 // A broker that has just started does not know all topics yet: one answer is not believed.
 constexpr int kLookAgainMillis = 250;
+constexpr int kLooksForGoneTopic = 3;  // while it is being read: discoveries in a row
 constexpr int kLooksForReadTopic = 40, kLooksForNamedTopic = 4;
 
 constexpr std::string_view kNewCheckpoint =
@@ -183,12 +184,20 @@ Result<KafkaEnumerator::Found> KafkaEnumerator::Find() {
     }
   }
   Found found;
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, TopicNames());
+  ASSIGN_OR_RETURN(std::vector<std::string> names, TopicNames());
   if (!discovered_) RETURN_IF_ERROR(CheckAllNamed(names));
+  // One that is read and that the pattern does not find any more is looked for by name.
+  for (std::string& known : splits_->topics()) {
+    if (discovered_ && std::find(names.begin(), names.end(), known) == names.end())
+      names.push_back(std::move(known));
+  }
   int ordinal = static_cast<int>(splits_->size());
   for (const std::string& name : names) {
     ASSIGN_OR_RETURN(KafkaTopic topic, Look(name));
-    if (topic.partitions == 0 && discovered_) continue;  // a broker that has just started may not know it yet
+    // A broker that has just started may not know it yet.
+    const bool believed = !discovered_ || (topic.partitions == 0 && ++missing_[name] >= kLooksForGoneTopic);
+    if (topic.partitions > 0) missing_.erase(name);
+    if (topic.partitions == 0 && !believed) continue;
     if (topic.partitions == 0 && splits_->knows(name) && options_->record_loss) {
       return Status::External(fmt::format("topic '{}' is gone", name),
                               Retry::kBackoff);  // it may be made again

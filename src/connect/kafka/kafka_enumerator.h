@@ -5,6 +5,7 @@
 // outlive it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -52,9 +53,10 @@ class KafkaEnumerator : public SplitEnumerator {
   KafkaClient* client_;
   const KafkaTableOptions* options_;
   KafkaSplits* splits_;
-  std::string cluster_;      // found by this run
-  bool restored_ = false;    // from a checkpoint
-  bool made_again_ = false;  // a topic that is being read
+  std::string cluster_;                 // found by this run
+  std::map<std::string, int> missing_;  // topics that the last discoveries did not find: how many
+  bool restored_ = false;               // from a checkpoint
+  bool made_again_ = false;             // a topic that is being read
   bool elsewhere_ = false;   // the checkpoint is of another cluster, and that is recorded as a loss
   bool discovered_ = false;  // once, by this run
 };

@@ -592,6 +592,17 @@ TEST_F(KafkaSourceTest, OneAnswerDoesNotMakeATopicGone) {
   ASSERT_TRUE(found.ok()) << found.status().ToString();
 }
 
+TEST_F(KafkaSourceTest, ATopicThatIsDeletedWhileItIsReadStopsTheQuery) {
+  PutNumbers(0, 2);
+  ASSERT_TRUE(OpenFirst().ok());
+  rd_kafka_mock_topic_set_error(cluster_, "t", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  EXPECT_TRUE(enumerator_->Discover().ok());
+  EXPECT_TRUE(enumerator_->Discover().ok());
+  const Status gone = enumerator_->Discover().status();
+  EXPECT_EQ(gone.domain(), Domain::kData);
+  EXPECT_THAT(gone.message(), HasSubstr("topic 't', of which the checkpoint has positions, is gone"));
+}
+
 TEST_F(KafkaSourceTest, TopicsOfTheCheckpointAreThoseOfTheTable) {
   PutNumbers(0, 2);
   ASSERT_TRUE(OpenFirst().ok());

@@ -54,7 +54,8 @@ Status Lookup::Open(const OperatorContext& context) {
   charge_.set_budget(context.budget);
   if (!context.make_lookup) return Status();
   ASSIGN_OR_RETURN(reader_, context.make_lookup(node_.table, node_.request()));
-  return Status();
+  Status target = reader_->CheckTarget();
+  return target.ok() ? target : std::move(target).At(fmt::format("lookup in table '{}'", node_.table.name));
 }
 
 Result<Progress> Lookup::OnChunk(int, const Chunk& chunk, Output& out) {

@@ -43,7 +43,8 @@ Status MemoryWatch::Look(const std::string& query, int64_t now_nanos) {
       over == budget_ ? "raise 'caudal.memory-limit'" : fmt::format("raise the limit of '{}'", over->name());
   // Starting again would need the same memory again.
   return Status::External(message, Retry::kNo)
-      .Hint(raise + ", or keep less state: shorter windows, retention or TTL");
+      .Hint(raise +
+            ", or keep less state: shorter windows, retention or TTL, fewer rows in a lookup's cache");
 }
 
 }  // namespace caudal

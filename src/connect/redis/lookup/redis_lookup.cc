@@ -47,12 +47,21 @@ Result<std::unique_ptr<LookupReader>> RedisLookup::Make(const Table& table, cons
   return std::unique_ptr<LookupReader>(std::move(lookup));
 }
 
+Status RedisLookup::Connect() {
+  if (nodes_ != nullptr) return Status();
+  Result<std::unique_ptr<RedisNodes>> opened = RedisNodes::Open(&target_, /*script=*/"");
+  if (!opened.ok()) return std::move(opened).status().At(target_.origin());
+  nodes_ = std::move(opened).value();
+  return Status();
+}
+
+Status RedisLookup::CheckTarget() {
+  Status status = Connect();
+  return status.domain() == Domain::kExternal ? Status() : status;
+}
+
 Result<LookupRows> RedisLookup::Find(const Chunk& keys) {
-  if (nodes_ == nullptr) {
-    Result<std::unique_ptr<RedisNodes>> opened = RedisNodes::Open(&target_, /*script=*/"");
-    if (!opened.ok()) return std::move(opened).status().At(target_.origin());
-    nodes_ = std::move(opened).value();
-  }
+  RETURN_IF_ERROR(Connect());
   Result<LookupRows> rows = Ask(keys);
   if (rows.ok()) return rows;
   nodes_ = nullptr;

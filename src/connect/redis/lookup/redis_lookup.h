@@ -24,12 +24,14 @@ class RedisLookup : public LookupReader {
   static Result<std::unique_ptr<LookupReader>> Make(const Table& table, const LookupRequest& request);
 
   Result<LookupRows> Find(const Chunk& keys) override;
+  Status CheckTarget() override;
 
  private:
   struct Found;
   RedisLookup(RedisTarget target, RedisKeyTemplate key)
       : target_(std::move(target)), template_(std::move(key)) {}
 
+  Status Connect();
   std::vector<std::string> KeysOf(const Chunk& keys) const;
   Result<LookupRows> Ask(const Chunk& keys);
   Result<std::vector<RedisAnswer>> Call(const std::vector<RedisCommand>& commands,

@@ -141,6 +141,17 @@ TEST_F(RedisLookupTest, ReadsTextsUnderAKeyOfSeveralColumns) {
   EXPECT_EQ(Text((*reader)->Find(keys)), "0: 42 a:b\n");
 }
 
+TEST_F(RedisLookupTest, WhoIsNotLetInHearsSoBeforeTheFirstRow) {
+  EXPECT_TRUE(Open(Accounts(), {1})->CheckTarget().ok());
+  server_->Ask({"CONFIG", "SET", "requirepass", "secret"});
+  Table table = Accounts();
+  const Status refused = Open(table, {1})->CheckTarget();
+  EXPECT_EQ(refused.domain(), Domain::kUser);
+  EXPECT_THAT(refused.ToString(), HasSubstr("NOAUTH"));
+  table.options["url"] = "unix:///nowhere.sock";
+  EXPECT_TRUE(Open(table, {1})->CheckTarget().ok());
+}
+
 TEST_F(RedisLookupTest, ManyKeysAreAskedForAtOnce) {
   std::vector<int64_t> ids;
   for (int64_t i = 0; i < 4000; ++i) ids.push_back(i);

@@ -59,6 +59,8 @@ Status ScriptRunner::Run(const sql::SelectQuery& query) {
   RowPrinter printer(std::move(text), !last.kinds.insert_only(), console_);
   Engine::SelectOptions ends = ends_;
   if (!query.plan.batch) ends.on_second = [&printer] { printer.Flush(); };
+  std::string told;
+  ends.on_trouble = [&](const Status& trouble) { TellTrouble(trouble, &told); };
   ASSIGN_OR_RETURN(
       const JobProgress progress,
       engine().Select(
@@ -67,14 +69,17 @@ Status ScriptRunner::Run(const sql::SelectQuery& query) {
   return TellSkipped(query.plan, progress, console_);
 }
 
+// Once, when it begins, changes and ends. `told`: what was told last.
+void ScriptRunner::TellTrouble(const Status& trouble, std::string* told) {
+  if (trouble.ok() && !told->empty()) console_->Note("it goes on");
+  if (!trouble.ok() && trouble.message() != *told)
+    console_->Note("it waits and tries again: " + trouble.ToString());
+  *told = trouble.ok() ? "" : trouble.message();
+}
+
 Status ScriptRunner::Run(const sql::InsertQuery& query) {
   std::string told;
-  const auto tell = [&](const Status& trouble) {
-    if (trouble.ok() && !told.empty()) console_->Note("it goes on");
-    if (!trouble.ok() && trouble.message() != told)
-      console_->Note("it waits and tries again: " + trouble.ToString());
-    told = trouble.ok() ? "" : trouble.message();
-  };
+  const auto tell = [&](const Status& trouble) { TellTrouble(trouble, &told); };
   ASSIGN_OR_RETURN(const JobProgress progress,
                    engine().Insert(query.plan, {ends_.should_stop, tell}, &started_));
   for (const OperatorProgress& node : progress.operators) {

@@ -25,6 +25,7 @@ class ScriptRunner {
   Status Run(const sql::TextResult& result);
   Status Run(const sql::SelectQuery& query);
   Status Run(const sql::InsertQuery& query);
+  void TellTrouble(const Status& trouble, std::string* told);
   Engine& engine();
 
   Console* console_;
