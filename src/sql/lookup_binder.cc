@@ -185,8 +185,12 @@ Result<bool> LookupBinder::TakeKey(const Expr& condition, LookupNode* lookup) {
 }
 
 Status LookupBinder::CheckKeys(const Join& join, const LookupNode& lookup) const {
-  const std::string hint = other_type_.empty() ? "write ON f.column = o.value, with AND between several"
-                                               : other_type_ + ": cast the value to the column's type";
+  const std::string hint = other_type_.empty()
+                               ? "write ON f.column = o.value, with AND between several"
+                               : other_type_ +
+                                     ": cast the value to the column's type, and compare the "
+                                     "column cast to the value's type as well, since a number "
+                                     "that does not fit wraps round";
   for (const int column : wanted_) {
     if (Holds(lookup.keys, column)) continue;
     return ErrorAt(*context_.source, join.condition->range,

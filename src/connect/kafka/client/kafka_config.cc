@@ -30,6 +30,12 @@ constexpr std::string_view kTls = "no secure connection to a Kafka broker";
 constexpr std::string_view kProtocol = "a Kafka broker speaks another protocol";
 constexpr std::string_view kProtocolHint =
     "'properties.security.protocol' must be that of the listener: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL";
+constexpr std::string_view kAuthorityHint =
+    "'properties.ssl.ca.location' must be a file with the certificate of the authority that signed the "
+    "broker's";
+constexpr std::string_view kOwnCertificateHint =
+    "the broker may want a certificate, or another one: 'properties.ssl.certificate.location' and "
+    "'properties.ssl.key.location'";
 constexpr Refusal kRefusals[] = {
     {"SASL authentication", kLogin, kLoginHint},
     {"SaslAuthenticateRequest failed", kLogin, kLoginHint},
@@ -38,19 +44,14 @@ constexpr Refusal kRefusals[] = {
     {"PLAINTEXT broker listener", kProtocol, kProtocolHint},
     {"wrong version number", kProtocol, kProtocolHint},
     {"security.protocol", kProtocol, kProtocolHint},
+    // Brokers of TLS 1.3 say what they think of a client's certificate when the client believes to be in.
+    {"SSL alert number", kTls, kOwnCertificateHint},
     {"in state APIVERSION_QUERY", "a Kafka broker hangs up at once", kProtocolHint},
-    {"broker certificate could not be verified", kTls,
-     "'properties.ssl.ca.location' must be a file with the certificate of the authority that signed the "
-     "broker's"},
-    {"certificate verify failed", kTls,
-     "'properties.ssl.ca.location' must be a file with the certificate of the authority that signed the "
-     "broker's"},
-    {"during SSL connection handshake", kTls,
-     "the broker may want a certificate: 'properties.ssl.certificate.location' and "
-     "'properties.ssl.key.location'"},
-    {"SSL", kTls,
-     "the broker may want another certificate: 'properties.ssl.certificate.location' and "
-     "'properties.ssl.key.location'"},
+    {"verification callback failed", kTls, kAuthorityHint},
+    {"broker certificate could not be verified", kTls, kAuthorityHint},
+    {"certificate verify failed", kTls, kAuthorityHint},
+    {"during SSL connection handshake", kTls, kOwnCertificateHint},
+    {"SSL", kTls, kOwnCertificateHint},
 };
 
 // OpenSSL's numbers of what is wrong with a certificate.
