@@ -200,7 +200,7 @@ class SeveralPipelines(RunCase):
         for n in range(3, 9):
             self.feed("b", n)
         said = self.run_both(code=2, timeout=30).stderr
-        self.assertIn("no JSON", said)
+        self.assertIn("query 'two/b' has ended, the others go on: error[data]: the record is not JSON", said)
         self.assertEqual(self.ids("a"), [1])
 
     def test_a_profile_is_of_all(self):

@@ -57,7 +57,7 @@ Status RedisLookup::Connect() {
 
 Status RedisLookup::CheckTarget() {
   Status status = Connect();
-  return status.domain() == Domain::kExternal ? Status() : status;
+  return !status.ok() && status.domain() == Domain::kExternal ? Status() : status;
 }
 
 Result<LookupRows> RedisLookup::Find(const Chunk& keys) {
