@@ -110,7 +110,8 @@ void QueryRunner::Tick() {
     logged_commits_ = checkpoints.committed;
     LogCommit();
   }
-  if (committed || !trouble.ok()) SetTrouble(std::move(trouble));
+  const bool waits = !trouble.ok(), waited = std::exchange(waited_, waits);
+  if (committed || waits || waited) SetTrouble(std::move(trouble));
   if (!finished) return;
   status_ = job_->status();
   const bool again = job_->schema_changed();

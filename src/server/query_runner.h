@@ -85,6 +85,7 @@ class QueryRunner {
   JobProgress last_;
   Status status_;
   Status trouble_;
+  bool waited_ = false;  // the job did, at the last look
   std::vector<std::string> warnings_;
   int64_t trouble_since_nanos_ = 0;
   bool ended_ = false;
