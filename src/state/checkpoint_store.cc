@@ -266,15 +266,18 @@ Status CheckpointStore::WriteSegment(int64_t number, const std::vector<std::stri
   FAULT_POINT(snapshot_write);
   const std::string name = fmt::format("segment-{}-{}", generation_, number);
   ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, files_->Create(folder_ + "/" + name));
-  RETURN_IF_ERROR(file->Append(kSegmentMagic));
-  for (size_t i = 0; i < records.size(); ++i) {
+  Status status = file->Append(kSegmentMagic);
+  for (size_t i = 0; status.ok() && i < records.size(); ++i) {
     refs[i]->file = name;
     refs[i]->offset = file->size();
     refs[i]->length = static_cast<int64_t>(records[i].size());
     refs[i]->crc = Crc32c(records[i]);
-    RETURN_IF_ERROR(file->Append(records[i]));
+    status = file->Append(records[i]);
   }
-  return file->Close();
+  if (status.ok()) status = file->Close();
+  // On a full disk half a file takes the room that the next attempt needs.
+  if (!status.ok()) (void)files_->Remove(folder_ + "/" + name);
+  return status;
 }
 
 // The names of the epochs given up, so that none of them is made late.

@@ -2,7 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+
+#include "base/fault_point.h"
 #include "fs/memory_file_system.h"
 
 namespace caudal {
@@ -162,6 +166,21 @@ TEST_F(CheckpointStoreTest, TheNewestManifestIsGoneThoughItWasCommitted) {
   EXPECT_THAT((*again)->warnings,
               testing::ElementsAre(
                   "state/manifest-1-2 is missing, though every target has its rows: they are made again"));
+}
+
+TEST_F(CheckpointStoreTest, AFullDiskKeepsNoHalfSegment) {
+  const std::string folder = testing::TempDir() + "caudal-full-" + std::to_string(getpid());
+  auto store = CheckpointStore::Open(&env_, FileSystem::Local(), folder, "p/q");
+  ASSERT_TRUE(store.ok()) << store.status().ToString();
+  SegmentRef segment;
+  Faults::Arm(FaultPoint::disk_write, FaultAction::kError, 1, 1000);
+  EXPECT_FALSE((*store)->WriteSegment(1, {std::string(1 << 20, 'x')}, {&segment}).ok());
+  Faults::Disarm();
+  const auto entries = FileSystem::Local()->List(folder);
+  ASSERT_TRUE(entries.ok());
+  for (const FileInfo& entry : *entries)
+    EXPECT_THAT(entry.path, testing::Not(testing::HasSubstr("segment-")));
+  std::filesystem::remove_all(folder);
 }
 
 // KF-45: two queries on one checkpoint folder.
