@@ -39,6 +39,14 @@ bool EndsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
+// What the property says, or the folder below the table's.
+std::string FolderOf(const TableMetadata& table, const char* property, const char* below) {
+  const auto set = table.properties.find(property);
+  std::string folder = set == table.properties.end() ? table.location + below : set->second;
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  return folder;
+}
+
 }  // namespace
 
 Result<std::string> PathOf(const std::string& location) {
@@ -57,11 +65,10 @@ Result<std::string> PathOf(const std::string& location) {
 }
 
 std::string MetadataFolder(const TableMetadata& table) {
-  const auto set = table.properties.find("write.metadata.path");
-  std::string folder = set == table.properties.end() ? table.location + "/metadata" : set->second;
-  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-  return folder;
+  return FolderOf(table, "write.metadata.path", "/metadata");
 }
+
+std::string DataFolder(const TableMetadata& table) { return FolderOf(table, "write.data.path", "/data"); }
 
 int MetadataVersion(std::string_view location) {
   std::string_view name = location.substr(location.rfind('/') + 1);

@@ -30,6 +30,7 @@ class TableFiles {
   Result<std::string> WriteMetadata(const TableMetadata& table, int version) const;
 
   Env* env() const { return env_; }
+  FileSystem* file_system() const { return files_; }
   std::string NewUuid() const;  // random, version 4
 
  private:
@@ -41,6 +42,8 @@ class TableFiles {
 Result<std::string> PathOf(const std::string& location);
 // Where the metadata of a table goes: `write.metadata.path`, or "metadata" below its location.
 std::string MetadataFolder(const TableMetadata& table);
+// Where its data goes: `write.data.path`, or "data" below its location.
+std::string DataFolder(const TableMetadata& table);
 // The number in a metadata file's name, "00012-…" or "v12.…"; -1 if there is none.
 int MetadataVersion(std::string_view location);
 

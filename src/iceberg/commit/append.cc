@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "iceberg/commit/row_delta.h"
 #include "iceberg/commit/snapshot_summary.h"
 #include "iceberg/manifest/manifest_list.h"
 #include "iceberg/manifest/manifest_schema.h"
@@ -47,6 +48,12 @@ class AppendCommit {
                const PipelineToken& token, const AppendOptions& options)
       : catalog_(catalog), files_(files), name_(name), append_(append), token_(token), options_(options) {}
 
+  // Rows are taken away too.
+  void Delete(RowDeletes* deletes, HeadFiles* known) {
+    deletes_ = deletes;
+    known_ = known;
+  }
+
   Result<AppendOutcome> Run() {
     int64_t retries = kDefaultRetries;
     int64_t wait = kDefaultMinWait;
@@ -57,8 +64,10 @@ class AppendCommit {
         if (attempt == 0) wait = NumberProperty(table->metadata, "commit.retry.min-wait-ms", kDefaultMinWait);
         RETURN_IF_ERROR(CheckRequirements(table->metadata, {AssertTableUuid{append_.table_uuid}}));
         if (const auto settled = Settled(table->metadata)) return *settled;
-        ASSIGN_OR_RETURN(const bool done, Attempt(table->metadata));
-        if (done) return AppendOutcome{AppendResult::kCommitted, snapshot_id_, attempts_};
+        Result<bool> done = Attempt(table->metadata);
+        if (!done.ok() && done.status().retry() != Retry::kBackoff) return done.status();
+        if (!done.ok()) last_ = done.status();
+        if (done.ok() && *done) return AppendOutcome{AppendResult::kCommitted, snapshot_id_, attempts_};
       } else if (table.status().retry() != Retry::kBackoff) {
         return table.status();
       } else {
@@ -91,7 +100,17 @@ class AppendCommit {
           .Hint("rows are appended to branches");
     }
     const Snapshot* parent = ref == nullptr ? nullptr : table.FindSnapshot(ref->snapshot_id);
-    ASSIGN_OR_RETURN(const Snapshot snapshot, Build(table, parent));
+    written_.clear();
+    Result<Snapshot> built = Build(table, parent);
+    if (!built.ok()) {
+      RemoveWritten();  // nobody was told of it
+      return built.status();
+    }
+    if (built->manifest_list.empty()) {  // nothing to do
+      snapshot_id_ = 0;
+      return true;
+    }
+    const Snapshot& snapshot = *built;
     TableCommit commit;
     commit.requirements = {
         AssertTableUuid{append_.table_uuid},
@@ -107,8 +126,8 @@ class AppendCommit {
       unknown_ = true;
     } else {
       if (answer.status.retry() != Retry::kBackoff) return answer.status;
-      // Refused for certain: nobody has the list. It is an orphan, no more, if it cannot be removed.
-      if (!unknown_) (void)files_.Remove(snapshot.manifest_list).ok();
+      // Refused for certain: nobody has the list.
+      if (!unknown_) RemoveWritten();
     }
     return false;
   }
@@ -120,17 +139,28 @@ class AppendCommit {
     if (parent != nullptr) snapshot.parent_snapshot_id = parent->snapshot_id;
     snapshot.sequence_number = table.last_sequence_number + 1;
     snapshot.timestamp_ms = NextTimestamp(table, files_.env()->NowMillis());
-    snapshot.summary = AppendSummary(parent, append_);
-    for (const auto& [key, value] : options_.summary) snapshot.summary[key] = value;
-    for (const auto& [key, value] : TokenSummary(token_)) snapshot.summary[key] = value;
-    std::vector<ManifestFile> manifests = append_.manifests;
+    std::vector<ManifestFile> kept;
     if (parent != nullptr) {
       ASSIGN_OR_RETURN(const std::string bytes, files_.Read(parent->manifest_list));
-      ASSIGN_OR_RETURN(const auto kept, ReadManifestList(bytes, parent->manifest_list));
+      ASSIGN_OR_RETURN(kept, ReadManifestList(bytes, parent->manifest_list));
       // What only tells of files that are gone has been told by the snapshot that wrote it.
-      std::copy_if(kept.begin(), kept.end(), std::back_inserter(manifests),
-                   [](const ManifestFile& manifest) { return manifest.has_live_files(); });
+      std::erase_if(kept, [](const ManifestFile& manifest) { return !manifest.has_live_files(); });
     }
+    std::vector<ManifestFile> manifests = append_.manifests;
+    manifests.insert(manifests.end(), kept.begin(), kept.end());
+    DeleteChanges changes;
+    if (deletes_ != nullptr) {
+      ASSIGN_OR_RETURN(changes, TakeRowsAway(table, parent, manifests));
+      if (append_.manifests.empty() && changes.manifests.empty()) return Snapshot();
+      const auto replaced = [&](const ManifestFile& one) {
+        return changes.replaced.contains(one.manifest_path);
+      };
+      std::erase_if(manifests, replaced);
+      manifests.insert(manifests.end(), changes.manifests.begin(), changes.manifests.end());
+    }
+    snapshot.summary = CommitSummary(parent, append_, changes);
+    for (const auto& [key, value] : options_.summary) snapshot.summary[key] = value;
+    for (const auto& [key, value] : TokenSummary(token_)) snapshot.summary[key] = value;
     ASSIGN_OR_RETURN(const WrittenManifestList list,
                      WriteManifestList(manifests, {.format_version = table.format_version,
                                                    .snapshot_id = snapshot_id_,
@@ -145,7 +175,25 @@ class AppendCommit {
     snapshot.manifest_list = fmt::format("{}/snap-{}-{}-{}.avro", MetadataFolder(table), snapshot_id_,
                                          attempts_, append_.commit_uuid);
     RETURN_IF_ERROR(files_.Write(snapshot.manifest_list, list.bytes));
+    written_.push_back(snapshot.manifest_list);
     return snapshot;
+  }
+
+  Result<DeleteChanges> TakeRowsAway(const TableMetadata& table, const Snapshot* parent,
+                                     const std::vector<ManifestFile>& manifests) {
+    ASSIGN_OR_RETURN(const DeletedRows rows, deletes_->Find(table, parent));
+    if (rows.empty()) return DeleteChanges();
+    RETURN_IF_ERROR(known_->Load(files_, manifests));
+    Result<DeleteChanges> changes = MakeDeleteChanges(
+        {&files_, &table, known_, fmt::format("{}-{}", append_.commit_uuid, snapshot_id_)}, rows);
+    if (changes.ok()) written_ = changes->written;
+    return changes;
+  }
+
+  // An orphan, no more, is what cannot be removed.
+  void RemoveWritten() {
+    for (const std::string& location : written_) (void)files_.Remove(location).ok();
+    written_.clear();
   }
 
   Status GiveUp(int64_t tries) const {
@@ -162,8 +210,11 @@ class AppendCommit {
   const PreparedAppend& append_;
   const PipelineToken& token_;
   const AppendOptions& options_;
-  int64_t snapshot_id_ = 0;  // of the last attempt
-  std::set<int64_t> tried_;  // of every one
+  RowDeletes* deletes_ = nullptr;
+  HeadFiles* known_ = nullptr;
+  int64_t snapshot_id_ = 0;           // of the last attempt
+  std::vector<std::string> written_;  // by the last attempt, for it alone
+  std::set<int64_t> tried_;           // of every one
   int attempts_ = 0;
   bool unknown_ = false;
   Status last_;
@@ -224,6 +275,14 @@ Result<AppendOutcome> CommitAppend(Catalog* catalog, const TableFiles& files, co
                                    const PreparedAppend& append, const PipelineToken& token,
                                    const AppendOptions& options) {
   return AppendCommit(catalog, files, name, append, token, options).Run();
+}
+
+Result<AppendOutcome> CommitRowDelta(Catalog* catalog, const TableFiles& files, const TableName& name,
+                                     const PreparedAppend& append, RowDeletes* deletes, HeadFiles* known,
+                                     const PipelineToken& token, const AppendOptions& options) {
+  AppendCommit commit(catalog, files, name, append, token, options);
+  commit.Delete(deletes, known);
+  return commit.Run();
 }
 
 }  // namespace caudal::iceberg

@@ -21,19 +21,36 @@ void AddTotal(const Snapshot* parent, const char* key, int64_t added,
 
 }  // namespace
 
-std::map<std::string, std::string> AppendSummary(const Snapshot* parent, const PreparedAppend& append) {
-  std::map<std::string, std::string> summary = {
-      {"operation", "append"},
-      {"added-data-files", std::to_string(append.files)},
-      {"added-records", std::to_string(append.records)},
-      {"added-files-size", std::to_string(append.bytes)},
-      {"changed-partition-count", std::to_string(append.partitions.size())},
-      {"engine-name", "caudal"}};
+std::map<std::string, std::string> CommitSummary(const Snapshot* parent, const PreparedAppend& append,
+                                                 const DeleteChanges& deletes) {
+  std::map<std::string, std::string> summary = {{"engine-name", "caudal"}};
+  const auto count = [&summary](const char* key, int64_t number) {
+    if (number > 0) summary[key] = std::to_string(number);
+  };
+  std::set<std::string> partitions = append.partitions;
+  partitions.insert(deletes.partitions.begin(), deletes.partitions.end());
+  const bool takes = deletes.added.files > 0;
+  summary["operation"] = !takes ? "append" : append.files == 0 ? "delete" : "overwrite";
+  summary["changed-partition-count"] = std::to_string(partitions.size());
+  summary["added-files-size"] = std::to_string(append.bytes + deletes.added.bytes);
+  if (append.files > 0 || !takes) {
+    summary["added-data-files"] = std::to_string(append.files);
+    summary["added-records"] = std::to_string(append.records);
+  }
+  count("added-delete-files", deletes.added.files);
+  count("added-dvs", deletes.added.vectors);
+  count("added-position-delete-files", deletes.added.files - deletes.added.vectors);
+  count("added-position-deletes", deletes.added.positions);
+  count("removed-delete-files", deletes.removed.files);
+  count("removed-dvs", deletes.removed.vectors);
+  count("removed-position-delete-files", deletes.removed.files - deletes.removed.vectors);
+  count("removed-position-deletes", deletes.removed.positions);
+  count("removed-files-size", deletes.removed.bytes);
   AddTotal(parent, "total-data-files", append.files, &summary);
   AddTotal(parent, "total-records", append.records, &summary);
-  AddTotal(parent, "total-files-size", append.bytes, &summary);
-  AddTotal(parent, "total-delete-files", 0, &summary);
-  AddTotal(parent, "total-position-deletes", 0, &summary);
+  AddTotal(parent, "total-files-size", append.bytes + deletes.added.bytes - deletes.removed.bytes, &summary);
+  AddTotal(parent, "total-delete-files", deletes.added.files - deletes.removed.files, &summary);
+  AddTotal(parent, "total-position-deletes", deletes.added.positions - deletes.removed.positions, &summary);
   AddTotal(parent, "total-equality-deletes", 0, &summary);
   return summary;
 }

@@ -1,4 +1,4 @@
-// The summary of a snapshot: what it added, and the totals since the head before it.
+// The summary of a snapshot: what it added and took away, and the totals since the head before it.
 //
 // A pure function; any thread.
 #pragma once
@@ -7,11 +7,13 @@
 #include <string>
 
 #include "iceberg/commit/append.h"
+#include "iceberg/commit/delete_changes.h"
 
 namespace caudal::iceberg {
 
 // `parent` is the head of the branch; null if it has none. A total that the parent does not tell is left out,
 // since it would be wrong.
-std::map<std::string, std::string> AppendSummary(const Snapshot* parent, const PreparedAppend& append);
+std::map<std::string, std::string> CommitSummary(const Snapshot* parent, const PreparedAppend& append,
+                                                 const DeleteChanges& deletes);
 
 }  // namespace caudal::iceberg

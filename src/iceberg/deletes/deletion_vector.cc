@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "iceberg/catalog/table_files.h"
+
 namespace caudal::iceberg {
 namespace {
 
@@ -51,6 +53,16 @@ Result<PositionSet> DecodeDeletionVector(std::string_view blob, int64_t claimed)
     return NoVector(fmt::format("it holds {} positions, the manifest says {}", positions.size(), claimed));
   }
   return positions;
+}
+
+Result<PositionSet> ReadDeletionVector(FileSystem* files, const DataFile& vector) {
+  ASSIGN_OR_RETURN(const std::string path, PathOf(vector.file_path));
+  ASSIGN_OR_RETURN(const auto file, files->Open(path));
+  const int64_t size = vector.content_size_in_bytes.value_or(0);
+  ASSIGN_OR_RETURN(const MutableBufferPtr bytes, file->Read(*vector.content_offset, size));
+  Result<PositionSet> positions = DecodeDeletionVector({bytes->data(), bytes->size()}, vector.record_count);
+  if (positions.ok()) return positions;
+  return std::move(positions).status().At(fmt::format("deletion vector in '{}'", vector.file_path));
 }
 
 }  // namespace caudal::iceberg

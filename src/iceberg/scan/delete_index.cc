@@ -3,35 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
+
+#include "iceberg/manifest/partition_key.h"
 
 namespace caudal::iceberg {
-namespace {
-
-// Equal exactly for equal partitions of one spec; NaN is NaN.
-std::string PartitionKey(const LiveFile& file) {
-  std::string key = std::to_string(file.spec_id);
-  for (const Value& value : file.file.partition) {
-    key.push_back(static_cast<char>('0' + value.data.index()));
-    std::visit(
-        [&key](const auto& v) {
-          using T = std::decay_t<decltype(v)>;
-          if constexpr (std::is_same_v<T, std::string>) {
-            key += std::to_string(v.size()) + ":" + v;
-          } else if constexpr (std::is_same_v<T, double>) {
-            const double number = std::isnan(v) ? std::nan("") : v;
-            key.append(reinterpret_cast<const char*>(&number), sizeof(number));
-          } else if constexpr (!std::is_same_v<T, std::monostate> && !std::is_same_v<T, ValueList>) {
-            key.append(reinterpret_cast<const char*>(&v), sizeof(v));
-          }
-        },
-        value.data);
-  }
-  return key;
-}
-
-}  // namespace
 
 Result<DeleteIndex> DeleteIndex::Make(const std::vector<LiveFile>* deletes, const TableMetadata& table) {
   DeleteIndex index;
@@ -64,7 +39,7 @@ Status DeleteIndex::Add(size_t number, const std::set<int32_t>& unpartitioned) {
              unpartitioned.count(deletes.spec_id) > 0) {
     everywhere_.push_back(number);
   } else {
-    by_partition_[PartitionKey(deletes)].push_back(number);
+    by_partition_[PartitionKey(deletes.spec_id, deletes.file.partition)].push_back(number);
   }
   return {};
 }
@@ -91,7 +66,8 @@ std::vector<size_t> DeleteIndex::Find(const LiveFile& data) const {
   // A vector holds what the position deletes of its file said.
   if (const auto file = by_file_.find(data.file.file_path); file != by_file_.end())
     take(file->second, !has_vector);
-  if (const auto part = by_partition_.find(PartitionKey(data)); part != by_partition_.end()) {
+  if (const auto part = by_partition_.find(PartitionKey(data.spec_id, data.file.partition));
+      part != by_partition_.end()) {
     take(part->second, !has_vector);
   }
   take(everywhere_, false);

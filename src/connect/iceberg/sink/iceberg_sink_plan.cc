@@ -6,6 +6,7 @@
 
 #include "connect/iceberg/iceberg_columns.h"
 #include "connect/iceberg/iceberg_types.h"
+#include "iceberg/catalog/table_files.h"
 #include "iceberg/manifest/manifest_schema.h"
 
 namespace caudal {
@@ -71,11 +72,6 @@ Result<IcebergSinkPlan> IcebergSinkPlan::Make(const Table& declared, const Icebe
   return plan;
 }
 
-std::string IcebergSinkPlan::data_folder() const {
-  const auto set = table.properties.find("write.data.path");
-  std::string folder = set == table.properties.end() ? table.location + "/data" : set->second;
-  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-  return folder;
-}
+std::string IcebergSinkPlan::data_folder() const { return iceberg::DataFolder(table); }
 
 }  // namespace caudal

@@ -47,7 +47,6 @@ Result<std::set<std::string>> LeftoverFiles::Known() const {
       if (!read.insert(manifest.manifest_path).second) continue;
       ASSIGN_OR_RETURN(const std::string path, iceberg::PathOf(manifest.manifest_path));
       known.insert(path);
-      if (manifest.content != iceberg::ManifestContent::kData) continue;
       ASSIGN_OR_RETURN(const std::string bytes, files_->Read(manifest.manifest_path));
       ASSIGN_OR_RETURN(const auto reader, iceberg::ManifestReader::Open(bytes, manifest));
       for (;;) {

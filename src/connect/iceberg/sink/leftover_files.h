@@ -30,7 +30,7 @@ class LeftoverFiles {
     std::vector<std::string> whole;  // data files and manifests of epochs that the history does not show
   };
   Status Look(const std::string& folder, bool deep, Found* found) const;
-  // Paths of every manifest and every data file of every snapshot.
+  // Paths of every manifest, data file and file of deletes of every snapshot.
   Result<std::set<std::string>> Known() const;
 
   const IcebergSinkPlan* plan_;
