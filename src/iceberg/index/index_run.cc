@@ -1,0 +1,199 @@
+#include "iceberg/index/index_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/crc32c.h"
+
+namespace caudal::iceberg {
+namespace {
+
+constexpr std::string_view kMagic = "CDLKEYR1";
+constexpr int64_t kShare = 64;          // keys, about
+constexpr int64_t kReadAhead = 16'384;  // entries
+constexpr size_t kBuffer = size_t{1} << 20;
+constexpr int kMostBits = 28;
+constexpr uint64_t kKeysOfAWord = 8;
+
+struct Footer {
+  uint64_t size = 0, words = 0, bits = 0, files = 0;
+  uint32_t checksum = 0;  // of all before it
+  uint32_t end = 0x52594B43;
+};
+
+uint64_t WordOf(const KeyHash& key, uint64_t words) {
+  return static_cast<uint64_t>((static_cast<unsigned __int128>(key.high) * words) >> 64);
+}
+
+// Four bits of a word.
+uint64_t MaskOf(const KeyHash& key) {
+  uint64_t mask = 0;
+  for (int i = 0; i < 4; ++i) mask |= uint64_t{1} << (key.low >> (6 * i) & 63);
+  return mask;
+}
+
+uint64_t ShareOf(const KeyHash& key, int bits) { return bits == 0 ? 0 : key.high >> (64 - bits); }
+
+}  // namespace
+
+Result<std::unique_ptr<IndexRunWriter>> IndexRunWriter::Make(FileSystem* files, const std::string& path,
+                                                             int64_t most) {
+  if (most >= INT64_C(0xFFFFFFFF)) return Status::User("an index of more than 2^32 keys is not written");
+  std::unique_ptr<IndexRunWriter> made(new IndexRunWriter());
+  ASSIGN_OR_RETURN(made->keys_, files->Create(path + ".keys"));
+  ASSIGN_OR_RETURN(made->table_, files->Create(path + ".run"));
+  const auto shares = static_cast<uint64_t>(std::max<int64_t>(1, most / kShare));
+  made->bits_ = std::min(kMostBits, static_cast<int>(std::bit_width(shares)) - 1);
+  made->starts_.reserve((size_t{1} << made->bits_) + 1);
+  made->words_ = static_cast<uint64_t>(most) / kKeysOfAWord + 1;
+  made->filter_ = kMagic;
+  return made;
+}
+
+// The share's first entry is the next one, as is that of every share before it which has none.
+void IndexRunWriter::Fill(uint64_t share) {
+  while (starts_.size() <= share) starts_.push_back(static_cast<uint32_t>(size_));
+}
+
+Status IndexRunWriter::Add(const IndexEntry& entry) {
+  Fill(ShareOf(entry.key, bits_));
+  const uint64_t word = WordOf(entry.key, words_);
+  for (; word_number_ < word; ++word_number_) {
+    filter_.append(reinterpret_cast<const char*>(&word_), sizeof(word_));
+    word_ = 0;
+  }
+  word_ |= MaskOf(entry.key);
+  if (filter_.size() >= kBuffer) {
+    checksum_ = Crc32c(filter_, checksum_);
+    RETURN_IF_ERROR(table_->Append(filter_));
+    filter_.clear();
+  }
+  ++size_;
+  buffer_.append(reinterpret_cast<const char*>(&entry), sizeof(entry));
+  if (buffer_.size() < kBuffer) return Status();
+  RETURN_IF_ERROR(keys_->Append(buffer_));
+  buffer_.clear();
+  return Status();
+}
+
+uint32_t IndexRunWriter::Number(const std::string& data_file) {
+  const auto [found, is_new] = numbers_.emplace(data_file, static_cast<uint32_t>(data_files_.size()));
+  if (is_new) data_files_.push_back(data_file);
+  return found->second;
+}
+
+Status IndexRunWriter::Finish() {
+  RETURN_IF_ERROR(keys_->Append(buffer_));
+  RETURN_IF_ERROR(keys_->Close());
+  for (; word_number_ < words_; ++word_number_) {
+    filter_.append(reinterpret_cast<const char*>(&word_), sizeof(word_));
+    word_ = 0;
+  }
+  Fill(uint64_t{1} << bits_);
+  std::string rest = std::move(filter_);
+  rest.append(reinterpret_cast<const char*>(starts_.data()), starts_.size() * sizeof(uint32_t));
+  for (const std::string& file : data_files_) {
+    const auto length = static_cast<uint32_t>(file.size());
+    rest.append(reinterpret_cast<const char*>(&length), sizeof(length));
+    rest += file;
+  }
+  Footer footer{static_cast<uint64_t>(size_), words_, static_cast<uint64_t>(bits_), data_files_.size()};
+  footer.checksum = Crc32c(rest, checksum_);
+  RETURN_IF_ERROR(table_->Append(rest));
+  RETURN_IF_ERROR(table_->Append({reinterpret_cast<const char*>(&footer), sizeof(footer)}));
+  return table_->Close();
+}
+
+Result<std::unique_ptr<const IndexRun>> IndexRun::Open(FileSystem* files, const std::string& path) {
+  std::unique_ptr<IndexRun> run(new IndexRun());
+  run->path_ = path;
+  for (const char* end : {".run", ".keys"}) {
+    ASSIGN_OR_RETURN(const bool there, files->Exists(path + end));
+    if (!there) return Status::Data(fmt::format("'{}{}' is missing", path, end));
+  }
+  ASSIGN_OR_RETURN(const std::string table, files->ReadAll(path + ".run"));
+  ASSIGN_OR_RETURN(run->keys_, files->Open(path + ".keys"));
+  Status read = run->ReadTable(table);
+  if (!read.ok()) return std::move(read).At(fmt::format("key index '{}'", path));
+  return std::unique_ptr<const IndexRun>(std::move(run));
+}
+
+Status IndexRun::ReadTable(std::string_view bytes) {
+  Footer footer;
+  const Status damaged = Status::Data("a run of the index of keys is damaged");
+  if (bytes.size() < kMagic.size() + sizeof(footer) || !bytes.starts_with(kMagic)) return damaged;
+  std::memcpy(&footer, bytes.data() + bytes.size() - sizeof(footer), sizeof(footer));
+  bytes.remove_suffix(sizeof(footer));
+  if (footer.end != Footer().end || footer.checksum != Crc32c(bytes) || footer.bits > kMostBits)
+    return damaged;
+  size_ = static_cast<int64_t>(footer.size);
+  bits_ = static_cast<int>(footer.bits);
+  filter_.resize(footer.words);
+  starts_.resize((size_t{1} << bits_) + 1);
+  bytes.remove_prefix(kMagic.size());
+  std::memcpy(filter_.data(), bytes.data(), filter_.size() * sizeof(uint64_t));
+  bytes.remove_prefix(filter_.size() * sizeof(uint64_t));
+  std::memcpy(starts_.data(), bytes.data(), starts_.size() * sizeof(uint32_t));
+  bytes.remove_prefix(starts_.size() * sizeof(uint32_t));
+  for (uint64_t i = 0; i < footer.files; ++i) {
+    uint32_t length = 0;
+    std::memcpy(&length, bytes.data(), sizeof(length));
+    data_files_.emplace_back(bytes.substr(sizeof(length), length));
+    bytes.remove_prefix(sizeof(length) + length);
+  }
+  return keys_->size() == size_ * static_cast<int64_t>(sizeof(IndexEntry)) ? Status() : damaged;
+}
+
+int64_t IndexRun::memory() const {
+  size_t bytes = filter_.size() * sizeof(uint64_t) + starts_.size() * sizeof(uint32_t);
+  for (const std::string& file : data_files_) bytes += sizeof(file) + file.size();
+  return static_cast<int64_t>(bytes);
+}
+
+bool IndexRun::MayContain(const KeyHash& key) const {
+  const uint64_t mask = MaskOf(key);
+  return (filter_[WordOf(key, filter_.size())] & mask) == mask;
+}
+
+std::pair<int64_t, int64_t> IndexRun::Share(const KeyHash& key) const {
+  const uint64_t share = ShareOf(key, bits_);
+  return {starts_[share], starts_[share + 1]};
+}
+
+Result<std::vector<IndexEntry>> IndexRun::Read(int64_t first, int64_t count) const {
+  count = std::min(count, size_ - first);
+  constexpr auto kSize = static_cast<int64_t>(sizeof(IndexEntry));
+  ASSIGN_OR_RETURN(const MutableBufferPtr bytes, keys_->Read(first * kSize, count * kSize));
+  if (static_cast<int64_t>(bytes->size()) != count * kSize)
+    return Status::Data(fmt::format("'{}.keys' ends too early", path_));
+  std::vector<IndexEntry> entries(static_cast<size_t>(count));
+  if (count > 0) std::memcpy(entries.data(), bytes->data(), bytes->size());
+  return entries;
+}
+
+IndexCursor::IndexCursor(const IndexRun* run, size_t keys) : run_(run) {
+  // Where every eighth share or so is asked for, reading on costs less than reading anew.
+  const int64_t apart = run_->size() / static_cast<int64_t>(keys + 1);
+  ahead_ = apart < 8 * kShare ? kReadAhead : 0;
+}
+
+Result<std::optional<IndexEntry>> IndexCursor::Find(const KeyHash& key) {
+  if (run_->size() == 0 || !run_->MayContain(key)) return std::optional<IndexEntry>();
+  const auto [first, last] = run_->Share(key);
+  const auto window_last = window_first_ + static_cast<int64_t>(window_.size());
+  if (first < window_first_ || last > window_last) {
+    ASSIGN_OR_RETURN(window_, run_->Read(first, std::max(ahead_, last - first)));
+    window_first_ = first;
+  }
+  const auto begin = window_.begin() + (first - window_first_),
+             end = window_.begin() + (last - window_first_);
+  const auto found = std::lower_bound(
+      begin, end, key, [](const IndexEntry& one, const KeyHash& wanted) { return one.key < wanted; });
+  if (found == end || found->key != key) return std::optional<IndexEntry>();
+  return std::optional<IndexEntry>(*found);
+}
+
+}  // namespace caudal::iceberg

@@ -1,0 +1,289 @@
+#include "iceberg/index/key_index.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace caudal::iceberg {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr size_t kFewRuns = 4;
+constexpr int64_t kMergeRead = 16'384;  // entries at once
+
+// The entries of a run, one after the other.
+class RunReader {
+ public:
+  explicit RunReader(const IndexRun* run) : run_(run) {}
+  // Null at the end.
+  Result<const IndexEntry*> Peek() {
+    if (at_ == entries_.size()) {
+      read_ += static_cast<int64_t>(entries_.size());
+      at_ = 0;
+      entries_.clear();
+      if (read_ < run_->size()) {
+        ASSIGN_OR_RETURN(entries_, run_->Read(read_, kMergeRead));
+      }
+    }
+    return entries_.empty() ? nullptr : &entries_[at_];
+  }
+  void Skip() { ++at_; }
+  // The number of its data file in the merged run.
+  uint32_t Renumber(uint32_t file, IndexRunWriter* writer) {
+    if (numbers_.size() <= file) numbers_.resize(file + 1, IndexEntry::kGone);
+    if (numbers_[file] == IndexEntry::kGone) numbers_[file] = writer->Number(run_->file(file));
+    return numbers_[file];
+  }
+
+ private:
+  const IndexRun* run_;
+  std::vector<IndexEntry> entries_;
+  std::vector<uint32_t> numbers_;
+  size_t at_ = 0;
+  int64_t read_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<KeyIndex>> KeyIndex::Open(FileSystem* files, std::string folder,
+                                                 std::string identity) {
+  RETURN_IF_ERROR(files->MakeDirectories(folder));
+  std::unique_ptr<KeyIndex> index(new KeyIndex(files, std::move(folder), std::move(identity)));
+  Status loaded = index->Load();
+  if (!loaded.ok() && loaded.domain() != Domain::kData) return loaded;
+  if (!loaded.ok()) {
+    RETURN_IF_ERROR(index->Clear());
+  }
+  RETURN_IF_ERROR(index->RemoveStrangers());
+  return index;
+}
+
+Status KeyIndex::Load() {
+  const std::string path = folder_ + "/index.json";
+  ASSIGN_OR_RETURN(const bool there, files_->Exists(path));
+  if (!there) return Status();
+  ASSIGN_OR_RETURN(const std::string text, files_->ReadAll(path));
+  const Json json = Json::parse(text, nullptr, false);
+  try {
+    if (!json.is_object() || json.at("version") != kVersion || json.at("identity") != identity_)
+      return Status();
+    for (const Json& run : json.at("runs")) {
+      ASSIGN_OR_RETURN(auto opened, IndexRun::Open(files_, folder_ + "/" + run.get<std::string>()));
+      runs_.push_back(std::move(opened));
+    }
+    next_ = json.at("next").get<int64_t>();
+    stamp_ = Stamp{json.at("snapshot").get<int64_t>(), json.at("sequence").get<int64_t>()};
+  } catch (const std::exception&) {
+    return Status::Data(fmt::format("'{}' is no index of keys", path));
+  }
+  return Status();
+}
+
+Status KeyIndex::Store(const std::vector<std::string>& runs, const Stamp& stamp) {
+  Json json = {{"version", kVersion},
+               {"identity", identity_},
+               {"snapshot", stamp.snapshot_id},
+               {"next", next_},
+               {"sequence", stamp.sequence_number},
+               {"runs", Json::array()}};
+  for (const std::string& run : runs) json["runs"].push_back(run.substr(folder_.size() + 1));
+  const std::string path = folder_ + "/index.json";
+  ASSIGN_OR_RETURN(const auto file, files_->Create(path + ".new"));
+  RETURN_IF_ERROR(file->Append(json.dump()));
+  RETURN_IF_ERROR(file->Close());
+  return files_->Rename(path + ".new", path);
+}
+
+// Of a crash, or of another table.
+Status KeyIndex::RemoveStrangers() {
+  std::set<std::string> known;
+  for (const auto& run : runs_) known.insert({run->path() + ".keys", run->path() + ".run"});
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> found, files_->List(folder_));
+  for (const FileInfo& file : found) {
+    const bool ours = file.path.ends_with(".keys") || file.path.ends_with(".run");
+    if (ours && !known.contains(file.path)) RETURN_IF_ERROR(files_->Remove(file.path));
+  }
+  return Status();
+}
+
+std::string KeyIndex::NextPath() { return fmt::format("{}/{:08}", folder_, next_++); }
+
+void KeyIndex::RemoveRun(const std::string& path) {
+  (void)files_->Remove(path + ".keys").ok();
+  (void)files_->Remove(path + ".run").ok();
+}
+
+std::vector<std::string> KeyIndex::Paths(size_t first, size_t last) const {
+  std::vector<std::string> paths;
+  for (size_t i = first; i < last; ++i) paths.push_back(runs_[i]->path());
+  return paths;
+}
+
+std::optional<KeyIndex::Stamp> KeyIndex::stamp() const {
+  const std::shared_lock lock(mutex_);
+  return stamp_;
+}
+
+int64_t KeyIndex::runs() const {
+  const std::shared_lock lock(mutex_);
+  return static_cast<int64_t>(runs_.size());
+}
+
+int64_t KeyIndex::memory() const {
+  const std::shared_lock lock(mutex_);
+  int64_t bytes = 0;
+  for (const auto& run : runs_) bytes += run->memory();
+  return bytes;
+}
+
+Status KeyIndex::Find(std::span<const KeyHash> keys, const Found& found) const {
+  const std::shared_lock lock(mutex_);
+  // Each run is gone through once, for the keys that no newer one has.
+  std::vector<uint32_t> open(keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) open[i] = static_cast<uint32_t>(i);
+  for (auto run = runs_.rbegin(); run != runs_.rend() && !open.empty(); ++run) {
+    IndexCursor cursor(run->get(), open.size());
+    size_t left = 0;
+    for (const uint32_t number : open) {
+      ASSIGN_OR_RETURN(const std::optional<IndexEntry> entry, cursor.Find(keys[number]));
+      if (!entry) {
+        open[left++] = number;
+      } else if (!entry->gone()) {
+        found(number, (*run)->file(entry->file), entry->position);
+      }
+    }
+    open.resize(left);
+  }
+  return Status();
+}
+
+Status KeyIndex::Clear() {
+  RETURN_IF_ERROR(files_->Remove(folder_ + "/index.json"));
+  Runs gone;
+  {
+    const std::unique_lock lock(mutex_);
+    gone = std::exchange(runs_, {});
+    stamp_.reset();
+  }
+  for (Runs& some : {std::ref(gone), std::ref(added_)}) {
+    for (const auto& run : some) RemoveRun(run->path());
+    some.clear();
+  }
+  return Status();
+}
+
+Status KeyIndex::Add(std::span<const IndexEntry> entries, const std::vector<std::string>& data_files) {
+  if (entries.empty()) return Status();
+  std::string path;
+  {
+    const std::unique_lock lock(mutex_);
+    path = NextPath();
+  }
+  ASSIGN_OR_RETURN(const auto writer,
+                   IndexRunWriter::Make(files_, path, static_cast<int64_t>(entries.size())));
+  std::vector<uint32_t> numbers;
+  for (const std::string& file : data_files) numbers.push_back(writer->Number(file));
+  for (IndexEntry entry : entries) {
+    if (!entry.gone()) entry.file = numbers[entry.file];
+    RETURN_IF_ERROR(writer->Add(entry));
+  }
+  RETURN_IF_ERROR(writer->Finish());
+  ASSIGN_OR_RETURN(auto run, IndexRun::Open(files_, path));
+  added_.push_back(std::move(run));
+  return Status();
+}
+
+Status KeyIndex::Seal(const Stamp& stamp) {
+  const std::unique_lock lock(mutex_);
+  std::vector<std::string> paths = Paths(0, runs_.size());
+  for (const auto& run : added_) paths.push_back(run->path());
+  RETURN_IF_ERROR(Store(paths, stamp));
+  for (auto& run : added_) runs_.push_back(std::move(run));
+  added_.clear();
+  stamp_ = stamp;
+  return Status();
+}
+
+size_t KeyIndex::ToMerge() const {
+  size_t count = 0;
+  int64_t together = 0;
+  for (auto run = runs_.rbegin(); run != runs_.rend(); ++run, ++count) {
+    if (count > 0 && (*run)->size() > 2 * together) break;
+    together += (*run)->size();
+  }
+  return count >= kFewRuns ? count : 0;
+}
+
+bool KeyIndex::wants_merge() const {
+  const std::shared_lock lock(mutex_);
+  return ToMerge() > 0;
+}
+
+Status KeyIndex::Merge() {
+  std::vector<const IndexRun*> merged;  // nobody else takes runs away, nor puts any before them
+  size_t first = 0;
+  std::string path;
+  {
+    const std::unique_lock lock(mutex_);
+    first = runs_.size() - ToMerge();
+    for (size_t i = first; i < runs_.size(); ++i) merged.push_back(runs_[i].get());
+    if (merged.empty()) return Status();
+    path = NextPath();
+  }
+  ASSIGN_OR_RETURN(auto made, MergeRuns(merged, first == 0, path));
+  Runs gone;
+  {
+    const std::unique_lock lock(mutex_);
+    std::vector<std::string> paths = Paths(0, first);
+    paths.push_back(path);
+    for (const std::string& newer : Paths(first + merged.size(), runs_.size())) paths.push_back(newer);
+    RETURN_IF_ERROR(Store(paths, *stamp_));
+    for (size_t i = 0; i < merged.size(); ++i) gone.push_back(std::move(runs_[first + i]));
+    runs_[first] = std::move(made);
+    runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+                runs_.begin() + static_cast<std::ptrdiff_t>(first + merged.size()));
+  }
+  for (const auto& run : gone) RemoveRun(run->path());
+  return Status();
+}
+
+Result<std::unique_ptr<const IndexRun>> KeyIndex::MergeRuns(const std::vector<const IndexRun*>& runs,
+                                                            bool drop_gone, const std::string& path) {
+  int64_t most = 0;
+  std::vector<RunReader> readers;  // the newest first
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    readers.emplace_back(*run);
+    most += (*run)->size();
+  }
+  ASSIGN_OR_RETURN(const auto writer, IndexRunWriter::Make(files_, path, most));
+  for (;;) {
+    // Few runs: looking at all costs no more than a heap.
+    RunReader* first = nullptr;
+    const IndexEntry* lowest = nullptr;
+    for (RunReader& reader : readers) {
+      ASSIGN_OR_RETURN(const IndexEntry* entry, reader.Peek());
+      if (entry == nullptr) continue;
+      if (lowest != nullptr && entry->key == lowest->key) {
+        reader.Skip();  // a newer run has it
+      } else if (lowest == nullptr || entry->key < lowest->key) {
+        first = &reader;
+        lowest = entry;
+      }
+    }
+    if (first == nullptr) break;
+    IndexEntry entry = *lowest;
+    first->Skip();
+    if (entry.gone() && drop_gone) continue;
+    if (!entry.gone()) entry.file = first->Renumber(entry.file, writer.get());
+    RETURN_IF_ERROR(writer->Add(entry));
+  }
+  RETURN_IF_ERROR(writer->Finish());
+  return IndexRun::Open(files_, path);
+}
+
+}  // namespace caudal::iceberg
