@@ -90,7 +90,7 @@ Coordinator::Coordinator(Parts parts, EpochOptions options)
 
 void Coordinator::Start() {
   const int64_t now = parts_.env->SteadyNanos();
-  next_epoch_nanos_ = now + options_.interval_millis * kNanosPerMilli;
+  next_epoch_nanos_ = EpochAfter(now);
   for (const std::unique_ptr<SplitDiscovery>& discovery : *parts_.discoveries) {
     discover_at_.push_back(now + discovery->interval_millis() * kNanosPerMilli);
     HandOut(*discovery, discovery->known());
@@ -322,6 +322,16 @@ void Coordinator::SubmitPrepares() {
 
 // --- an epoch between barrier and manifest ----------------------------------------------------------------
 
+// Results that come at multiples of a delay are in an epoch that begins just then, and wait for none.
+int64_t Coordinator::EpochAfter(int64_t now) const {
+  int64_t millis = options_.interval_millis;
+  if (options_.by_the_clock && millis > 0) {
+    const int64_t rest = millis - parts_.env->NowMillis() % millis;
+    millis = rest < millis / 10 ? millis + rest : rest;  // a timer may be early, an epoch late
+  }
+  return now + millis * kNanosPerMilli;
+}
+
 void Coordinator::MaybeBegin(int64_t now) {
   if (flight_ || now < earliest_epoch_nanos_) {
     stop_due_ = stop_due_ || sources_running_ == 0;
@@ -351,7 +361,7 @@ void Coordinator::Begin(bool stop, int64_t now) {
   }
   flight_->acks_missing = parts_.graph->instances();
   flight_->began_nanos = now;
-  next_epoch_nanos_ = now + options_.interval_millis * kNanosPerMilli;
+  next_epoch_nanos_ = EpochAfter(now);
   for (size_t node = 0; node < count; ++node)
     kinds_[node] = parts_.segments->NextKind(static_cast<int>(node));
   for (size_t node = 0; node < parts_.plan->nodes.size(); ++node) {

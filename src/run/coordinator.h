@@ -76,6 +76,7 @@ class Coordinator : public Runnable, public EpochControl {
   void Finish(Status status);
   void TellEnd();
 
+  int64_t EpochAfter(int64_t now) const;
   void MaybeBegin(int64_t now);
   void Begin(bool stop, int64_t now);
   void ChargeSealed(int64_t bytes);

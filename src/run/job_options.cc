@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace caudal {
@@ -62,6 +63,10 @@ Result<JobSettings> JobSettings::From(const Plan& plan) {
   JobSettings settings;
   RETURN_IF_ERROR(ReadDuration(plan, "execution.checkpointing.interval", &settings.epochs.interval_millis));
   RETURN_IF_ERROR(ReadDuration(plan, "execution.checkpointing.min-pause", &settings.epochs.min_pause_millis));
+  settings.epochs.by_the_clock = std::any_of(plan.nodes.begin(), plan.nodes.end(), [](const PlanNode& node) {
+    const AggregateNode* aggregate = node.as<AggregateNode>();
+    return aggregate != nullptr && aggregate->early_fire_delay > 0;
+  });
   int64_t keep = settings.epochs.keep;
   RETURN_IF_ERROR(ReadInteger(plan, "state.checkpoints.num-retained", &keep));
   settings.epochs.keep = static_cast<int>(std::clamp<int64_t>(keep, 2, 1000));

@@ -6,6 +6,7 @@
 #include "base/fault_point.h"
 #include "connect/collect/collect_connector.h"
 #include "connect/feed/feed_connector.h"
+#include "expr/aggregate_function.h"
 #include "expr/scalar_function.h"
 #include "fs/memory_file_system.h"
 #include "run/schedule/seeded_executor.h"
@@ -15,6 +16,30 @@ namespace caudal {
 namespace {
 
 using ::testing::HasSubstr;
+
+// clicks → the rows of each k in an hour, as they are every `delay` ms → out.
+Plan EarlyCounts(int64_t delay) {
+  Plan plan = ClicksPlan(1);
+  AggregateNode count;
+  count.keys = {0};
+  AggregateCall call;
+  call.function = FindAggregateFunction("COUNT");
+  call.name = "COUNT";
+  call.args = {1};
+  call.result = Type(TypeId::kBigInt, false);
+  count.calls = {call};
+  count.windowed = true;
+  count.window = {3'600'000, 3'600'000, 0, 1, false};
+  count.emit = AggregateNode::Emit::kOnWatermark;
+  count.early_fire_delay = delay;
+  count.update_before = false;
+  plan.nodes[1].payload = count;
+  plan.nodes[1].schema.fields = {{"k", Type(TypeId::kBigInt, false)}, {"n", Type(TypeId::kBigInt, false)}};
+  Table& out = std::get<SinkNode>(plan.nodes[2].payload).table;
+  out.columns = {DeclaredColumn("k", Type(TypeId::kBigInt, false)),
+                 DeclaredColumn("n", Type(TypeId::kBigInt, false))};
+  return plan;
+}
 
 class JobTest : public ::testing::Test {
  protected:
@@ -105,6 +130,24 @@ TEST_F(JobTest, TheClockOfAStreamingQueryGoesOn) {
   const std::vector<int64_t> clocks = ClocksOfTwoChunks(/*batch=*/false);
   ASSERT_EQ(clocks.size(), 2u);
   EXPECT_LT(clocks[0], clocks[1]);
+}
+
+TEST_F(JobTest, AnEpochBeginsWhenEarlyResultsCome) {
+  env_.Advance(700'000);  // between two seconds
+  Plan plan = EarlyCounts(/*delay=*/1000);
+  plan.settings["execution.checkpointing.interval"] = "1 s";
+  auto job = Start(std::move(plan));
+  Run(*job, 20);
+  for (int64_t i = 0; i < 200; ++i) {
+    Feed(i, 1000);
+    Run(*job, 20);
+    // Whatever came before the last full second is to be seen.
+    const int64_t behind = env_.NowMillis() % 1000;
+    if (behind < 30) continue;
+    EXPECT_GE(static_cast<int64_t>(Keys().size()) + 2, i - behind / 20) << "at " << env_.NowMillis() % 10'000;
+  }
+  EXPECT_GE(Keys().size(), 150u);
+  EXPECT_LE(job->progress().checkpoints.committed, 5);
 }
 
 TEST_F(JobTest, ACrashLosesNothingAndDoublesNothing) {

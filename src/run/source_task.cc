@@ -163,8 +163,11 @@ Status SourceTask::TakeMail(Mailbox mail) {
     for (const auto& split : splits_) split->poll_at_nanos = split->backoff_nanos = 0;
   }
   for (const Barrier& barrier : mail.barriers) {
-    // Whoever is told to stop after a drain must see the end before the barrier.
-    if (exhausted()) SendWatermark(job_->env->SteadyNanos());
+    // Early results that are due belong to the epoch, and whoever is told to stop after a drain must see the
+    // end before the barrier.
+    const int64_t now = job_->env->SteadyNanos();
+    heartbeat_at_ = std::min(heartbeat_at_, now);
+    SendWatermark(now);
     stopped_ |= barrier.stop;
     RETURN_IF_ERROR(PassBarrier(barrier));
   }

@@ -13,7 +13,8 @@ struct DeadRowLimit {
 struct EpochOptions {
   int64_t interval_millis = 30'000;
   int64_t min_pause_millis = 0;
-  int keep = 3;  // manifests
+  bool by_the_clock = false;  // epochs begin at multiples of the interval, as early results do
+  int keep = 3;               // manifests
   DeadRowLimit dead_rows;
   bool ephemeral = false;  // no checkpoint: one epoch, at the end
 };
