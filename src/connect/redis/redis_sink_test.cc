@@ -427,6 +427,32 @@ TEST_F(RedisRightsTest, WhatThePageListsIsEnough) {
   EXPECT_EQ(server_->Ask({"ACL", "LOG"}), "");  // nothing was denied, not even quietly
 }
 
+// Calls of the commit's script for an epoch of 2,500 rows on a server with these options.
+class RedisBatchTest : public RedisSinkTest {
+ protected:
+  std::vector<std::string> ServerOptions() override {
+    return {"--appendonly", "yes", "--appendfsync", fsync_};
+  }
+  int64_t Calls(const std::string& fsync) {
+    server_.reset();
+    fsync_ = fsync;
+    server_ = std::make_unique<RedisServer>(folder_ / fsync, ServerOptions());
+    std::vector<TestRow> rows;
+    for (int i = 0; i < 2500; ++i) rows.push_back({kAdd, "k" + std::to_string(i), i});
+    Write(*MakeSink(FeaturesTable()), {1, 1}, rows);
+    EXPECT_EQ(server_->Ask({"DBSIZE"}), "2501");  // and the ledger
+    const std::string told = server_->Ask({"INFO", "commandstats"}), before = "cmdstat_evalsha:calls=";
+    return std::stoll(told.substr(told.find(before) + before.size()));
+  }
+
+  std::string fsync_ = "no";
+};
+
+TEST_F(RedisBatchTest, AreLongerWhereEachAnswerWaitsForADisk) {
+  EXPECT_EQ(Calls("everysec"), 13);
+  EXPECT_EQ(Calls("always"), 3);
+}
+
 class RedisClusterNodeTest : public RedisSinkTest {
  protected:
   std::vector<std::string> ServerOptions() override { return {"--cluster-enabled", "yes", "--port", "0"}; }

@@ -30,7 +30,20 @@ Result<std::unique_ptr<RedisNodes>> RedisNodes::Open(const RedisTarget* target, 
 Status RedisNodes::OpenOne() {
   ASSIGN_OR_RETURN(std::unique_ptr<RedisConnection> connection, RedisConnection::Open(target_));
   RETURN_IF_ERROR(Prepare(connection.get()));
+  if (!script_.empty()) RETURN_IF_ERROR(AskHowDurable(connection.get()));
   connections_.emplace("", std::move(connection));
+  return Status();
+}
+
+// Who may not ask, or asks a service that does not tell, goes on as with a server that does not wait.
+Status RedisNodes::AskHowDurable(RedisConnection* connection) {
+  bool all = true;
+  for (const auto& [name, value] : {std::pair("appendonly", "yes"), std::pair("appendfsync", "always")}) {
+    RETURN_IF_ERROR(connection->Send(RedisCommand().Add("CONFIG").Add("GET").Add(name)));
+    ASSIGN_OR_RETURN(const RedisAnswer answer, connection->Receive());
+    all = all && answer.list.size() == 2 && answer.list[1].text == value;
+  }
+  answers_when_durable_ = all;
   return Status();
 }
 

@@ -24,6 +24,8 @@ class RedisNodes {
   bool is_cluster() const { return target_->mode == RedisMode::kCluster; }
   // Keys of one slot are always on one server; outside of clusters all are of slot 0.
   int SlotOf(std::string_view key) const;
+  // Each answer waits for the server's disk, which costs as much as hundreds of rows. Not asked of clusters.
+  bool answers_when_durable() const { return answers_when_durable_; }
   // What the loaded script is called.
   const std::string& script() const { return script_name_; }
 
@@ -55,11 +57,13 @@ class RedisNodes {
   Status ReadSlots(const RedisAnswer& answer, const SocketAddress& asked);
   Result<RedisConnection*> At(const SocketAddress& address);
   Status Prepare(RedisConnection* connection);
+  Status AskHowDurable(RedisConnection* connection);
   Result<Place> PlaceIn(const std::string& redirection, const SocketAddress& asked) const;
 
   const RedisTarget* target_;
   std::string_view script_;
   std::string script_name_;
+  bool answers_when_durable_ = false;
   std::vector<SocketAddress> owners_;  // by slot; without a port: nobody has it
   std::map<std::string, std::unique_ptr<RedisConnection>> connections_;  // by address
 };
