@@ -10,8 +10,6 @@
 namespace caudal::iceberg {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr int kVersion = 1;
 constexpr size_t kFewRuns = 4;
 constexpr int64_t kMergeRead = 16'384;  // entries at once
@@ -68,11 +66,11 @@ Status KeyIndex::Load() {
   ASSIGN_OR_RETURN(const bool there, files_->Exists(path));
   if (!there) return Status();
   ASSIGN_OR_RETURN(const std::string text, files_->ReadAll(path));
-  const Json json = Json::parse(text, nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   try {
     if (!json.is_object() || json.at("version") != kVersion || json.at("identity") != identity_)
       return Status();
-    for (const Json& run : json.at("runs")) {
+    for (const nlohmann::json& run : json.at("runs")) {
       ASSIGN_OR_RETURN(auto opened, IndexRun::Open(files_, folder_ + "/" + run.get<std::string>()));
       runs_.push_back(std::move(opened));
     }
@@ -85,12 +83,12 @@ Status KeyIndex::Load() {
 }
 
 Status KeyIndex::Store(const std::vector<std::string>& runs, const Stamp& stamp) {
-  Json json = {{"version", kVersion},
-               {"identity", identity_},
-               {"snapshot", stamp.snapshot_id},
-               {"next", next_},
-               {"sequence", stamp.sequence_number},
-               {"runs", Json::array()}};
+  nlohmann::json json = {{"version", kVersion},
+                         {"identity", identity_},
+                         {"snapshot", stamp.snapshot_id},
+                         {"next", next_},
+                         {"sequence", stamp.sequence_number},
+                         {"runs", nlohmann::json::array()}};
   for (const std::string& run : runs) json["runs"].push_back(run.substr(folder_.size() + 1));
   const std::string path = folder_ + "/index.json";
   ASSIGN_OR_RETURN(const auto file, files_->Create(path + ".new"));
