@@ -23,6 +23,8 @@ constexpr int64_t kGrowthUnknown = 8;
 constexpr int64_t kSlack = 32;  // a generation may be larger than the last by a part of that many
 constexpr int32_t kBlock = 32;  // rows whose lines are fetched before they are looked at
 constexpr size_t kLastBit = 63;
+constexpr size_t kUuidEntry = 26;            // bytes of a UUID and its time in a snapshot
+constexpr size_t kSpare = size_t{32} << 10;  // a segment is longer than kSegmentBytes by some buckets
 
 int64_t SaturatingAdd(int64_t a, int64_t b) {
   int64_t sum;
@@ -172,9 +174,7 @@ void KeyGenerations::Remember(const RowKeys& keys, std::span<const int64_t> time
       if (std::find(written, written + written_count, last_inserted_) == written + written_count) {
         written[written_count++] = last_inserted_;
       }
-      if (!tracking_) continue;
-      if (changes_.empty()) PutHeader(&changes_);
-      PutEntry(key, times[at], &changes_);
+      if (tracking_) NoteChange(key, times[at], &generations_[last_generation_]);
     }
   }
 }
@@ -197,6 +197,35 @@ void KeyGenerations::Expire(const Watermark& watermark) {
   }
 }
 
+void KeyGenerations::NoteChange(std::string_view key, int64_t time, Generation* generation) {
+  constexpr size_t kLongestEntry = 64;  // of those that need not be copied once more
+  std::vector<std::string>& changes = generation->changes;
+  if (changes.empty() || changes.back().size() + kLongestEntry > kSegmentBytes) {
+    changes.emplace_back();
+    // Many have come already: memory that is taken at once is not copied as it grows.
+    if (changes.size() > 1) changes.back().reserve(kSegmentBytes);
+    PutHeader(&changes.back());
+  }
+  PutEntry(key, time, &changes.back());
+}
+
+std::string KeyGenerations::NextChanges() {
+  std::string segment;
+  for (Generation& generation : generations_) {
+    for (std::vector<std::string>& changes = generation.changes; !changes.empty(); changes.pop_back()) {
+      std::string& next = changes.back();
+      if (segment.empty()) {
+        segment = std::move(next);
+      } else if (segment.size() + next.size() <= kSegmentBytes) {
+        segment.append(next, kMagic.size() + 1);
+      } else {
+        return segment;
+      }
+    }
+  }
+  return segment;
+}
+
 std::string KeyGenerations::NextSegment(SnapshotKind kind) {
   std::string segment;
   // Before the first snapshot nothing is noted, since a query without checkpoints would note for ever.
@@ -204,17 +233,22 @@ std::string KeyGenerations::NextSegment(SnapshotKind kind) {
     while (snapshot_segment_ < segments_.size() && segment.size() < kSegmentBytes) {
       const bool some =
           segments_[snapshot_segment_]->VisitSome(&snapshot_bucket_, [&](std::string_view key, int64_t time) {
-            if (segment.empty()) PutHeader(&segment);
+            if (segment.empty()) {
+              // For most of it, though not more than there is.
+              segment.reserve(std::min(kSegmentBytes, static_cast<size_t>(rows_) * kUuidEntry) + kSpare);
+              PutHeader(&segment);
+            }
             PutEntry(key, time, &segment);
           });
       if (some) continue;
       ++snapshot_segment_;
       snapshot_bucket_ = 0;
     }
-    if (segment.empty()) changes_.clear();
+    if (segment.empty()) {
+      for (Generation& generation : generations_) generation.changes.clear();
+    }
   } else {
-    segment.swap(changes_);
-    if (!segment.empty()) changes_.reserve(segment.size() + segment.size() / 4);
+    segment = NextChanges();
   }
   if (!segment.empty()) return segment;
   snapshot_segment_ = snapshot_bucket_ = 0;
@@ -242,7 +276,10 @@ Status KeyGenerations::Restore(const std::vector<std::string>& segments, KeyGrou
 }
 
 int64_t KeyGenerations::bytes() const {
-  int64_t bytes = static_cast<int64_t>(changes_.capacity());
+  int64_t bytes = 0;
+  for (const Generation& generation : generations_) {
+    for (const std::string& changes : generation.changes) bytes += static_cast<int64_t>(changes.capacity());
+  }
   for (const KeySegment* segment : segments_) bytes += segment->bytes();
   return bytes;
 }

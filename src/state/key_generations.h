@@ -45,6 +45,9 @@ class KeyGenerations : public StateTable {
     int64_t base;    // of its segments' times
     int64_t latest;  // the latest time in it
     std::vector<std::unique_ptr<KeySegment>> segments;
+    // Segments of the next snapshot, with the keys that came since the last one; they go with the generation,
+    // so that keys that came and went between two snapshots are in none.
+    std::vector<std::string> changes = {};
   };
 
   // `hits`: bit s is set if segments_[s] may hold the key, the last bit if any from there on may.
@@ -54,6 +57,8 @@ class KeyGenerations : public StateTable {
   KeySegment* AddSegment(Generation* generation);
   void Insert(std::string_view key, uint64_t hash, int64_t time);
   Generation* GenerationFor(int64_t time);
+  static void NoteChange(std::string_view key, int64_t time, Generation* generation);
+  std::string NextChanges();
   Status RestoreSegment(std::string_view segment, KeyGroupRange groups);
 
   std::string name_;
@@ -68,7 +73,6 @@ class KeyGenerations : public StateTable {
   int64_t last_size_ = 0;  // of the generation dropped last: what to expect of the next
   size_t snapshot_segment_ = 0, snapshot_bucket_ = 0;  // full: what is not yet told
   bool tracking_ = false;  // a snapshot or restore has been seen: from then on changes are noted
-  std::string changes_;
 };
 
 }  // namespace caudal

@@ -96,6 +96,39 @@ TEST(KeyGenerations, MemoryAKeyStaysSmall) {
   EXPECT_LE(sum / samples, 27.0);
 }
 
+TEST(KeyGenerations, KeysThatWentBeforeTheSnapshotAreNotInIt) {
+  KeyGenerations table("keys", "STRING", 100);
+  EXPECT_EQ(OnlySegment(table, Kind::kFull), "");
+  for (int64_t now = 1000; now < 10'000; now += 10) {
+    Remember(table, {{Uuid(now), now, now - 100}});
+    table.Expire({now - 100, 0});
+  }
+  const int64_t before = table.bytes();
+  const std::string segment = OnlySegment(table, Kind::kDelta);
+  EXPECT_LT(segment.size(), 40 * 30u) << "900 keys came, of which some 20 are known";
+  KeyGenerations other("keys", "STRING", 100);
+  ASSERT_TRUE(other.Restore({segment}, {}).ok());
+  EXPECT_EQ(other.rows(), table.rows());
+  EXPECT_LT(table.bytes(), before) << "what was handed over is not held";
+  EXPECT_EQ(OnlySegment(table, Kind::kDelta), "");
+}
+
+TEST(KeyGenerations, ManyChangesAreManySegments) {
+  constexpr int64_t kKeys = 150'000;  // of 26 bytes each
+  KeyGenerations table("keys", "STRING", 100);
+  EXPECT_EQ(OnlySegment(table, Kind::kFull), "");
+  for (int64_t i = 0; i < kKeys; ++i) Remember(table, {{Uuid(i), 1000 + i % 300, 0}});
+  std::vector<std::string> segments;
+  for (std::string next; !(next = table.NextSegment(Kind::kDelta)).empty();) {
+    EXPECT_LE(next.size(), StateTable::kSegmentBytes);
+    segments.push_back(std::move(next));
+  }
+  EXPECT_GE(segments.size(), 4u);
+  KeyGenerations other("keys", "STRING", 100);
+  ASSERT_TRUE(other.Restore(segments, {}).ok());
+  EXPECT_EQ(other.rows(), kKeys);
+}
+
 TEST(KeyGenerations, DamageIsADataError) {
   KeyGenerations table("keys", "STRING", 100);
   Remember(table, {{Uuid(1), 1000, 0}, {"short", 1000, 0}});
