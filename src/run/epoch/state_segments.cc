@@ -69,7 +69,8 @@ Status StateSegments::Write(CheckpointStore* store, int64_t number) {
   }
   RETURN_IF_ERROR(store->WriteSegment(number, records, refs));
   for (Node& node : nodes_) {
-    for (Segment& segment : node.segments) segment.records.clear();
+    // Clearing would keep the memory for as long as the segment is referred to.
+    for (Segment& segment : node.segments) segment.records = std::string();
   }
   return Status();
 }
