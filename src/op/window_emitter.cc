@@ -10,6 +10,11 @@ namespace {
 
 // Panes of a key, and slices of a window, from which on merging anew costs more than remembering.
 constexpr size_t kWorthRemembering = 4;
+// With newest_window firings lie a quarter of a window apart: as many checkpoints are of use, and a key of
+// few panes is merged anew in less time than its merged rows, of which each key would hold a dozen, cost
+// memory.
+constexpr size_t kWorthRememberingApart = 24;
+constexpr int64_t kCheckpointsApart = 4;
 
 // What AppendRowBytes of the emitted columns restores: types for the fingerprint.
 std::string ResultWords(const Schema& output, size_t keys, size_t results) {
@@ -33,6 +38,8 @@ WindowEmitter::WindowEmitter(const AggregateNode& node, std::vector<Type> key_ty
       has_clock_(output_.size() > 0 && output_.fields.back().name == kClockColumn),
       accumulators_(accumulators),
       windows_(windows),
+      worth_remembering_(node.newest_window ? kWorthRememberingApart : kWorthRemembering),
+      checkpoints_(node.newest_window ? kCheckpointsApart : MergedPanes::kMostCheckpoints),
       emitted_codec_(ResultWords(output_, key_types_.size(), result_count_)),
       spare_(accumulators),
       early_(accumulators, &spare_, &merged_bytes_) {
@@ -50,6 +57,8 @@ const char* WindowEmitter::MergeDirectly(std::span<const Panes::Pane> panes, int
   const int64_t first = windows_->FirstSlice(end);
   auto from = std::lower_bound(panes.begin(), panes.end(), first,
                                [](const Panes::Pane& pane, int64_t slice) { return pane.slice < slice; });
+  // Panes lie far apart; they are on their way together.
+  for (auto ahead = from; ahead != panes.end() && ahead->slice < end; ++ahead) __builtin_prefetch(ahead->row);
   const char* only = nullptr;
   bool merged = false;
   for (; from != panes.end() && from->slice < end; ++from) {
@@ -78,13 +87,14 @@ void WindowEmitter::AddRow(const Panes& table, const KeyEntry& entry, int64_t en
 
 void WindowEmitter::Add(const Panes& table, KeyEntry* entry, int64_t end) {
   const std::span<const Panes::Pane> panes = table.panes(*entry);
-  if (windows_->slices_per_window() < static_cast<int64_t>(kWorthRemembering) ||
-      panes.size() < kWorthRemembering) {
+  if (windows_->slices_per_window() < static_cast<int64_t>(worth_remembering_) ||
+      panes.size() < worth_remembering_) {
+    Forget(*entry);
     return AddRow(table, *entry, end, MergeDirectly(panes, end));
   }
   auto* merged = static_cast<MergedPanes*>(Panes::attachment(*entry));
   if (merged == nullptr) {
-    auto made = std::make_unique<MergedPanes>(accumulators_, &spare_, &merged_bytes_);
+    auto made = std::make_unique<MergedPanes>(accumulators_, &spare_, &merged_bytes_, checkpoints_);
     merged = made.get();
     Panes::Attach(entry, std::move(made));
   }

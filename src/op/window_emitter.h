@@ -79,6 +79,8 @@ class WindowEmitter {
   bool has_clock_;
   AccumulatorRow* accumulators_;
   WindowSlices* windows_;
+  size_t worth_remembering_;  // panes of a key
+  int64_t checkpoints_;       // of merged panes
   BytesRow emitted_codec_;
   std::unique_ptr<Panes> emitted_;
 

@@ -58,7 +58,7 @@ bool MergedPanes::Rebuild(PaneSpan window, int64_t end) {
   middle_ = end;
   merged_end_ = end;
   const int64_t count = static_cast<int64_t>(window.size());
-  const int64_t stride = (count + kMostCheckpoints - 1) / kMostCheckpoints;
+  const int64_t stride = (count + most_checkpoints_ - 1) / most_checkpoints_;
   Row merged;
   int64_t since = 0;
   for (int64_t i = count - 1; i >= 0; --i) {

@@ -18,9 +18,13 @@ namespace caudal {
 
 class MergedPanes : public PaneAttachment {
  public:
-  // All outlive it; `held_bytes` is kept informed of its own share.
-  MergedPanes(const AccumulatorRow* rows, SpareRows* spare, int64_t* held_bytes)
-      : rows_(rows), spare_(spare), held_bytes_(held_bytes) {}
+  static constexpr int64_t kMostCheckpoints = 16;
+
+  // All outlive it; `held_bytes` is kept informed of its own share. `checkpoints`: rows that it keeps of what
+  // lies before the middle; the more, the less is merged again when windows lie close to one another.
+  MergedPanes(const AccumulatorRow* rows, SpareRows* spare, int64_t* held_bytes,
+              int64_t checkpoints = kMostCheckpoints)
+      : rows_(rows), spare_(spare), held_bytes_(held_bytes), most_checkpoints_(checkpoints) {}
   ~MergedPanes() override { Reset(); }
 
   // The merged panes of the slices [first, end): a row that is valid until the next call of any that shares
@@ -37,7 +41,6 @@ class MergedPanes : public PaneAttachment {
 
  private:
   static constexpr int64_t kNowhere = std::numeric_limits<int64_t>::min();
-  static constexpr int64_t kMostCheckpoints = 16;
 
   using Row = SpareRows::Row;
   struct Checkpoint {
@@ -55,6 +58,7 @@ class MergedPanes : public PaneAttachment {
   const AccumulatorRow* rows_;
   SpareRows* spare_;
   int64_t* held_bytes_;
+  int64_t most_checkpoints_;
   int64_t own_bytes_ = 0;  // as estimated by the last Rebuild
   int64_t middle_ = kNowhere;
   int64_t merged_end_ = kNowhere;        // panes before it are in prefix_ or a checkpoint
