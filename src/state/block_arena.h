@@ -19,7 +19,7 @@ class BlockArena {
   BlockArena(const BlockArena&) = delete;
   BlockArena& operator=(const BlockArena&) = delete;
 
-  // 16-aligned; freed with the arena at the latest, unless larger than kLargest.
+  // 8-aligned; freed with the arena at the latest, unless larger than kLargest.
   char* Allocate(size_t size) {
     size = RoundUp(size);
     bytes_ += static_cast<int64_t>(size);
@@ -58,7 +58,7 @@ class BlockArena {
   int64_t bytes() const { return bytes_; }  // in blocks that are in use
 
  private:
-  static constexpr size_t kStep = 16;
+  static constexpr size_t kStep = 8;
   static constexpr size_t kLargest = 2048;
   static constexpr size_t kPage = 64 * 1024;
   struct FreeBlock {

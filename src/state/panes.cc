@@ -11,8 +11,8 @@ constexpr std::string_view kPanesMagic = "PANE";
 constexpr uint8_t kPanesVersion = 1;
 constexpr uint32_t kMeasurePaneEvery = 64;  // of `touches` between two looks at what hangs from a pane
 constexpr size_t kBytesAPaneListed = 2 * sizeof(void*);
-constexpr uint32_t kChanged = 1, kTouched = 2;  // Header::noted
-constexpr size_t kGroupBytes = 64 * 1024;       // of panes behind one slice number in a snapshot, about
+constexpr uint32_t kChanged = PaneHeader::kChanged, kTouched = PaneHeader::kTouched;
+constexpr size_t kGroupBytes = 64 * 1024;  // of panes behind one slice number in a snapshot, about
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Panes::Panes(std::string name, std::string key_types, std::string slices, const 
       key_types_(std::move(key_types)),
       slice_words_(std::move(slices)),
       codec_(codec),
-      pane_size_(sizeof(Header) + codec->width()),
+      pane_size_(sizeof(PaneHeader) + codec->width()),
       table_(sizeof(Run)) {}
 
 Panes::~Panes() {
@@ -61,8 +61,8 @@ char* Panes::AddPane(KeyEntry* entry, uint32_t at, int64_t slice, int64_t from_e
     run->capacity = capacity;
   }
   std::copy_backward(run->panes + at, run->panes + run->size, run->panes + run->size + 1);
-  char* row = arena_.Allocate(pane_size_) + sizeof(Header);
-  *HeaderOf(row) = {from_end, 0, 0};
+  char* row = arena_.Allocate(pane_size_) + sizeof(PaneHeader);
+  *PaneHeader::Of(row) = PaneHeader(from_end);
   codec_->Init(row);
   run->panes[at] = {slice, row};
   ++run->size;
@@ -82,22 +82,25 @@ char* Panes::PaneFor(KeyEntry* entry, int64_t slice, int64_t from_end) {
   }
   for (; at > 0 && run->panes[at - 1].slice >= slice; --at) {
     const Pane& pane = run->panes[at - 1];
-    if (pane.slice == slice && HeaderOf(pane.row)->from_end == from_end) return pane.row;
+    if (pane.slice == slice && pane.from_end() == from_end) return pane.row;
   }
   return AddPane(entry, at, slice, from_end);
 }
 
+void Panes::Measure(char* row) {
+  PaneHeader* header = PaneHeader::Of(row);
+  extra_bytes_ -= header->extra_bytes();
+  header->set_extra_bytes(static_cast<uint64_t>(codec_->ExtraBytes(row)));
+  extra_bytes_ += header->extra_bytes();
+}
+
 void Panes::NoteChange(KeyEntry* entry, int64_t slice, char* row) {
-  Header* header = HeaderOf(row);
-  if (entry->touches++ % kMeasurePaneEvery == 0) {
-    const uint32_t extra = static_cast<uint32_t>(codec_->ExtraBytes(row));
-    extra_bytes_ += int64_t{extra} - int64_t{header->extra};
-    header->extra = extra;
-  }
+  PaneHeader* header = PaneHeader::Of(row);
+  if (entry->touches++ % kMeasurePaneEvery == 0) Measure(row);
   const uint32_t wanted = (tracking_ ? kChanged : 0) | (remember_touched_ ? kTouched : 0);
-  const uint32_t missing = wanted & ~header->noted;
+  const uint32_t missing = wanted & ~header->noted();
   if (missing == 0) return;
-  header->noted |= missing;
+  header->Note(missing);
   Slice& notes = SliceFor(slice);
   if (missing & kChanged) notes.changed.push_back({entry, row});
   if (missing & kTouched) notes.touched.push_back({entry, row});
@@ -131,7 +134,7 @@ std::vector<Panes::Touched> Panes::TakeTouched() {
   std::vector<Touched> all;
   for (auto& [number, slice] : slices_) {
     for (const Owned& pane : slice.touched) {
-      HeaderOf(pane.row)->noted &= ~kTouched;
+      PaneHeader::Of(pane.row)->Forget(kTouched);
       all.push_back({pane.entry->hash, pane.entry, number});
     }
     slice.touched.clear();
@@ -163,9 +166,9 @@ void Panes::RemovePane(KeyEntry* entry, char* row) {
   while (run->panes[at].row != row) ++at;
   std::copy(run->panes + at + 1, run->panes + run->size, run->panes + at);
   --run->size;
-  extra_bytes_ -= HeaderOf(row)->extra;
+  extra_bytes_ -= PaneHeader::Of(row)->extra_bytes();
   codec_->Destroy(row);
-  arena_.Free(row - sizeof(Header), pane_size_);
+  arena_.Free(row - sizeof(PaneHeader), pane_size_);
   --rows_;
   if (run->size > 0) return;
   delete run->attachment;
@@ -175,6 +178,18 @@ void Panes::RemovePane(KeyEntry* entry, char* row) {
   table_.Erase(entry);
 }
 
+// What RemovePane looks at lies in three places, none of them near: in two steps, as the list that a key's
+// panes stand in is known from its entry alone.
+void Panes::PrefetchRemoval(const std::vector<Owned>& panes) {
+  constexpr size_t kAhead = 8;
+  if (panes.size() > 2 * kAhead) {
+    const Owned& far = panes[panes.size() - 1 - 2 * kAhead];
+    __builtin_prefetch(far.entry->row(), 1);
+    __builtin_prefetch(far.row, 1);
+  }
+  if (panes.size() > kAhead) Prefetch(*panes[panes.size() - 1 - kAhead].entry);
+}
+
 bool Panes::DropBefore(int64_t slice, int64_t limit) {
   while (!slices_.empty() && slices_.begin()->first < slice) {
     Slice& oldest = slices_.begin()->second;
@@ -182,6 +197,7 @@ bool Panes::DropBefore(int64_t slice, int64_t limit) {
     oldest.touched.clear();
     while (!oldest.all.empty()) {
       if (limit-- <= 0) return false;
+      PrefetchRemoval(oldest.all);
       RemovePane(oldest.all.back().entry, oldest.all.back().row);
       oldest.all.pop_back();
     }
@@ -197,7 +213,7 @@ std::string Panes::Fingerprint() const {
 
 void Panes::PutPane(const Owned& pane, std::string* out) {
   PutBytes(table_.key(*pane.entry), out);
-  PutFixed64(static_cast<uint64_t>(HeaderOf(pane.row)->from_end), out);
+  PutFixed64(static_cast<uint64_t>(PaneHeader::Of(pane.row)->from_end()), out);
   scratch_.clear();
   codec_->Encode(pane.row, &scratch_);
   PutBytes(scratch_, out);
@@ -213,19 +229,23 @@ std::string Panes::NextSegment(SnapshotKind kind) {
     const std::vector<Owned>& panes = full ? slice.all : slice.changed;
     while (snapshot_pane_ < panes.size()) {
       if (segment.size() >= kSegmentBytes) return segment;
-      if (segment.empty()) segment.append(kPanesMagic).push_back(static_cast<char>(kPanesVersion));
+      if (segment.empty()) {
+        // Growing bit by bit would touch, and copy, twice as much memory.
+        segment.reserve(kSegmentBytes + 2 * kGroupBytes);
+        segment.append(kPanesMagic).push_back(static_cast<char>(kPanesVersion));
+      }
       // A slice number stands before a group of panes and how many they are.
       const size_t first = snapshot_pane_;
       group_.clear();
       for (; snapshot_pane_ < panes.size() && group_.size() < kGroupBytes; ++snapshot_pane_) {
         PutPane(panes[snapshot_pane_], &group_);
-        HeaderOf(panes[snapshot_pane_].row)->noted &= ~kChanged;
+        PaneHeader::Of(panes[snapshot_pane_].row)->Forget(kChanged);
       }
       PutFixed64(static_cast<uint64_t>(number), &segment);
       PutVarint(snapshot_pane_ - first, &segment);
       segment.append(group_);
     }
-    slice.changed.clear();
+    slice.changed = {};  // most slices get no more rows
   }
   if (!segment.empty()) return segment;
   snapshot_slice_ = std::numeric_limits<int64_t>::min();
@@ -244,13 +264,11 @@ Status Panes::RestorePane(int64_t slice, KeyGroupRange groups, std::string_view 
   codec_->Init(row);
   RETURN_IF_ERROR(codec_->Decode(&encoded, row));
   if (!encoded.empty()) return DamagedSegment(name_);
-  Header* header = HeaderOf(row);
-  extra_bytes_ -= header->extra;
-  header->extra = static_cast<uint32_t>(codec_->ExtraBytes(row));
-  extra_bytes_ += header->extra;
+  Measure(row);
+  PaneHeader* header = PaneHeader::Of(row);
   // Who asked for touched panes cannot know which of these it has seen.
-  if (remember_touched_ && (header->noted & kTouched) == 0) {
-    header->noted |= kTouched;
+  if (remember_touched_ && (header->noted() & kTouched) == 0) {
+    header->Note(kTouched);
     SliceFor(slice).touched.push_back({entry, row});
   }
   return Status();

@@ -17,6 +17,7 @@
 #include "data/row_key.h"
 #include "state/key_table.h"
 #include "state/pane_attachment.h"
+#include "state/pane_header.h"
 #include "state/row_codec.h"
 #include "state/state_table.h"
 
@@ -28,9 +29,9 @@ class Panes : public StateTable {
   struct Pane {
     int64_t slice;
     char* row;
-    int64_t from_end() const { return reinterpret_cast<const Header*>(row - sizeof(Header))->from_end; }
+    int64_t from_end() const { return PaneHeader::Of(row)->from_end(); }
   };
-  static constexpr int64_t kAllEnds = std::numeric_limits<int64_t>::min();
+  static constexpr int64_t kAllEnds = PaneHeader::kAllEnds;
 
   // `slices`: in words, what a slice number means: part of the fingerprint. `codec` outlives the table.
   Panes(std::string name, std::string key_types, std::string slices, const RowCodec* codec);
@@ -97,11 +98,6 @@ class Panes : public StateTable {
   int64_t rows() const override { return rows_; }
 
  private:
-  struct Header {  // in front of each row
-    int64_t from_end;
-    uint32_t noted;  // kChanged: in Slice::changed; kTouched: in Slice::touched
-    uint32_t extra;
-  };
   struct Run {  // the row of a KeyEntry
     Pane* panes;
     uint32_t size;
@@ -115,13 +111,15 @@ class Panes : public StateTable {
     std::vector<Owned> touched;  // since the last TakeTouched
   };
 
-  static Header* HeaderOf(char* row) { return reinterpret_cast<Header*>(row - sizeof(Header)); }
+  // Measures what hangs from the row, for bytes().
+  void Measure(char* row);
   static void InitRun(KeyEntry* entry);
   KeyEntry* EntryFor(std::string_view key, uint64_t hash);
   char* PaneFor(KeyEntry* entry, int64_t slice, int64_t from_end);
   char* AddPane(KeyEntry* entry, uint32_t at, int64_t slice, int64_t from_end);
   void NoteChange(KeyEntry* entry, int64_t slice, char* row);
   Slice& SliceFor(int64_t slice);
+  static void PrefetchRemoval(const std::vector<Owned>& panes);
   void RemovePane(KeyEntry* entry, char* row);
   void PutPane(const Owned& pane, std::string* out);
   Status RestoreSegment(std::string_view segment, KeyGroupRange groups);

@@ -219,6 +219,35 @@ TEST(Panes, TouchedPanesAreTakenOnceInOrder) {
   EXPECT_EQ(table.TakeTouched().size(), 1u);
 }
 
+// Memory of windows is panes times this: a header of 8 bytes, the row, where it stands in the lists of its
+// key (which have a third of their room left on average) and of its slice.
+TEST(Panes, APaneTakesLittleMoreThanItsRow) {
+  constexpr int64_t kKeys = 1000, kSlices = 48;
+  const BytesRow codec("test");
+  Panes table("panes", "STRING", "slices", &codec);
+  for (int64_t slice = 0; slice < kSlices; ++slice) {
+    for (int64_t key = 0; key < kKeys; ++key) {
+      const std::string text = std::to_string(key);
+      table.LocateOne(text, RowKeys::Hash(text), slice);
+    }
+  }
+  const double a_pane = static_cast<double>(table.bytes()) / static_cast<double>(table.rows());
+  EXPECT_LE(a_pane - static_cast<double>(codec.width()), 8 + 16 * 64 / 48.0 + 16 + 4);
+}
+
+TEST(Panes, WhatHangsFromAPaneCounts) {
+  const BytesRow codec("test");
+  Panes table("panes", "STRING", "slices", &codec);
+  BytesRow::Set(table.LocateOne("key", RowKeys::Hash("key"), 1), std::string(5000, 'x'));
+  const std::string segment = OnlySegment(table, Kind::kFull);
+  const int64_t empty = table.bytes();
+  Panes other("panes", "STRING", "slices", &codec);
+  ASSERT_TRUE(other.Restore({segment}, {}).ok());
+  EXPECT_EQ(other.bytes() - empty, 8192) << "to the next power of two";
+  EXPECT_TRUE(other.DropBefore(2, 1));
+  EXPECT_LT(other.bytes(), empty);
+}
+
 TEST(Panes, DamageIsADataError) {
   const BytesRow codec("test");
   Panes table("panes", "STRING", "slices", &codec);

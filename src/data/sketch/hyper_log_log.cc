@@ -72,7 +72,7 @@ double Tau(double x) {
   return z / 3;
 }
 
-constexpr size_t kFirstBlock = 2 * HyperLogLog::kFew * sizeof(uint32_t);
+constexpr size_t kFirstBlock = 4 * HyperLogLog::kFew * sizeof(uint32_t);
 // What two sparse sketches may have together before it is known how many of them are the same.
 constexpr size_t kMostEntries = 2 * HyperLogLog::kSparseLimit;
 
@@ -117,15 +117,15 @@ void HyperLogLog::Add(uint64_t hash) {
 void HyperLogLog::Reserve(size_t bytes) {
   if (bytes <= capacity_) return;
   const size_t capacity = std::max(std::bit_ceil(bytes), kFirstBlock);
-  std::free(block_);
+  if (has_block()) std::free(block_);
   block_ = static_cast<char*>(std::malloc(capacity));
   CHECK(block_ != nullptr);
   capacity_ = static_cast<uint16_t>(capacity);
 }
 
 uint32_t* HyperLogLog::MakeRoom(size_t count) {
-  if (count <= kFew) return few_;
-  if (count * sizeof(uint32_t) > capacity_ || size_ <= kFew) {
+  if (!has_block() && count <= kFew) return few_;
+  if (count * sizeof(uint32_t) > capacity_) {
     uint32_t kept[kMostEntries];
     std::copy_n(entries().data(), size_, kept);
     Reserve(count * sizeof(uint32_t));
@@ -137,7 +137,7 @@ uint32_t* HyperLogLog::MakeRoom(size_t count) {
 void HyperLogLog::SetEntries(Entries from) {
   is_dense_ = false;
   if (from.size() > kFew) Reserve(from.size_bytes());
-  std::copy_n(from.data(), from.size(), from.size() <= kFew ? few_ : block_entries());
+  std::copy_n(from.data(), from.size(), has_block() ? block_entries() : few_);
   size_ = static_cast<uint16_t>(from.size());
 }
 
@@ -181,7 +181,6 @@ void HyperLogLog::Zip(Entries other) {
     std::copy_n(all, count, merged);
     return MakeDense({merged, count});
   }
-  if (count <= kFew && all != few_) std::copy_n(all, count, few_);
   size_ = static_cast<uint16_t>(count);
 }
 

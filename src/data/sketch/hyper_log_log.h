@@ -3,10 +3,10 @@
 // 2^12 registers and Ertl's estimator, which needs no bias tables. A small set is kept as sorted entries of
 // 25 bits of hash, from which the registers can be made exactly: up to kSparseLimit values the count is exact
 // but for one in 100,000. Which form a sketch has depends on its set of values alone, never on order or
-// merging, so that a rebuild gives the same estimate. The first kFew entries stand in the object itself: most
-// panes of a window never allocate. Bytes that are all zero are an empty sketch, and one may be moved with
-// memcpy. Not thread-safe. The bytes of Serialize are version 1 for ever; docs/formats/hyper-log-log.md has
-// the page.
+// merging, so that a rebuild gives the same estimate. Up to kFew entries stand where else the pointer to more
+// of them does: most panes of a window never allocate, and one that holds a value or two is three words.
+// Bytes that are all zero are an empty sketch, and one may be moved with memcpy. Not thread-safe. The bytes
+// of Serialize are version 1 for ever; docs/formats/hyper-log-log.md has the page.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,12 @@ class HyperLogLog {
   static constexpr int kPrecision = 12;
   static constexpr size_t kRegisters = size_t{1} << kPrecision;
   static constexpr size_t kSparseLimit = 256;
-  static constexpr size_t kFew = 16;
+  static constexpr size_t kFew = 4;
 
-  HyperLogLog() = default;
-  ~HyperLogLog() { std::free(block_); }
+  HyperLogLog() {}
+  ~HyperLogLog() {
+    if (has_block()) std::free(block_);
+  }
   HyperLogLog(const HyperLogLog&) = delete;
   HyperLogLog& operator=(const HyperLogLog&) = delete;
 
@@ -39,7 +41,9 @@ class HyperLogLog {
   // This becomes the same as `other`, in the memory that it has.
   void Assign(const HyperLogLog& other);
   // Fetches ahead what Add will look at besides the object itself.
-  void Prefetch() const { __builtin_prefetch(block_, 1); }
+  void Prefetch() const {
+    if (has_block()) __builtin_prefetch(block_, 1);
+  }
   int64_t Estimate() const;
 
   size_t bytes() const { return capacity_; }  // beside the object itself
@@ -52,12 +56,13 @@ class HyperLogLog {
   using Entries = std::span<const uint32_t>;
 
   // Ascending, one for each 25-bit prefix. REQUIRES, as all that names entries: !is_dense_.
-  Entries entries() const { return {size_ <= kFew ? few_ : block_entries(), size_}; }
+  Entries entries() const { return {has_block() ? block_entries() : few_, size_}; }
+  bool has_block() const { return capacity_ > 0; }
   uint32_t* block_entries() const { return reinterpret_cast<uint32_t*>(block_); }
   uint8_t* ranks() const { return reinterpret_cast<uint8_t*>(block_); }
   void AddEntry(uint32_t entry);
   void Zip(Entries other);
-  // Room for that many entries, those that are there in front. Null: they belong in few_.
+  // Room for that many entries, those that are there in front.
   uint32_t* MakeRoom(size_t count);
   void SetEntries(Entries entries);
   // The block has that many bytes; what was in it is lost unless it was large enough.
@@ -71,8 +76,11 @@ class HyperLogLog {
   uint16_t size_ = 0;      // of entries
   uint16_t capacity_ = 0;  // of the block, in bytes
   bool is_dense_ = false;
-  char* block_ = nullptr;  // kRegisters ranks, or the entries that are more than few; kept by Assign
-  uint32_t few_[kFew] = {};
+  // A sketch that had more entries once keeps its block, as Assign is to find it, and has them there.
+  union {
+    char* block_;  // has_block(): kRegisters ranks, or entries
+    uint32_t few_[kFew] = {};
+  };
 };
 
 }  // namespace caudal

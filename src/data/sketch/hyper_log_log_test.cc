@@ -22,6 +22,25 @@ TEST(HyperLogLog, SmallSetsAreExact) {
   }
 }
 
+// What most panes of a window hold: one value or two.
+TEST(HyperLogLog, AFewValuesTakeNoMemoryOfTheirOwn) {
+  static_assert(sizeof(HyperLogLog) == 24);
+  HyperLogLog sketch, copy, many;
+  for (uint64_t i = 0; i < HyperLogLog::kFew; ++i) sketch.Add(HashOf(i));
+  EXPECT_EQ(sketch.bytes(), 0u);
+  for (uint64_t i = 0; i < 100; ++i) many.Add(HashOf(i));
+  EXPECT_GT(many.bytes(), 0u);
+  // A sketch that had many keeps its memory when it is made as one of few, and goes on from there.
+  const size_t before = many.bytes();
+  many.Assign(sketch);
+  EXPECT_EQ(many.bytes(), before);
+  EXPECT_EQ(many.Estimate(), static_cast<int64_t>(HyperLogLog::kFew));
+  many.Add(HashOf(1000));
+  copy.Assign(many);
+  copy.Merge(sketch);
+  EXPECT_EQ(copy.Estimate(), static_cast<int64_t>(HyperLogLog::kFew) + 1);
+}
+
 TEST(HyperLogLog, StandardErrorIsWithinTwoPercent) {
   for (const uint64_t size : {300u, 1000u, 5000u, 12000u, 20000u, 100000u}) {
     const int trials = size > 50000 ? 60 : 200;
