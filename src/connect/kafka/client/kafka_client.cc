@@ -39,8 +39,8 @@ constexpr std::pair<const char*, const char*> kDefaults[] = {
     {"check.crcs", "true"},  // as the Java client
     {"fetch.wait.max.ms", "100"},
     {"fetch.error.backoff.ms", "50"},
-    {"fetch.queue.backoff.ms", "20"},  // unknown below 2.2
-    {"fetch.message.max.bytes", "2097152"},
+    {"fetch.queue.backoff.ms", "20"},        // unknown below 2.2
+    {"fetch.message.max.bytes", "1048576"},  // of each partition; some ten times as much when inflated
     {kPrefetchKilobytes, "4096"},
     {"socket.nagle.disable", "true"},
     {"topic.metadata.refresh.interval.ms", "10000"},
