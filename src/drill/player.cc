@@ -78,7 +78,8 @@ Player::Player(const TestFile& file, Mode mode, uint64_t seed)
       files_(&env_),
       feed_connector_(&feeds_),
       collect_connector_(&collected_),
-      connectors_{&feed_connector_, &collect_connector_, &filesystem_connector_, &jdbc_connector_},
+      connectors_{&feed_connector_, &collect_connector_, &filesystem_connector_, &iceberg_connector_,
+                  &jdbc_connector_},
       catalog_(connectors_),
       session_(&catalog_) {
   if (mode == Mode::kTiny) feeds_.set_chunk_rows(1);

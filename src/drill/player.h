@@ -14,6 +14,7 @@
 #include "connect/collect/collect_connector.h"
 #include "connect/feed/feed_connector.h"
 #include "connect/filesystem/filesystem_connector.h"
+#include "connect/iceberg/iceberg_connector.h"
 #include "connect/jdbc/jdbc_connector.h"
 #include "drill/changelog_text.h"
 #include "drill/test_file.h"
@@ -95,6 +96,7 @@ class Player {
   FeedConnector feed_connector_;
   CollectConnector collect_connector_;
   FilesystemConnector filesystem_connector_;
+  IcebergConnector iceberg_connector_;
   JdbcConnector jdbc_connector_;
   std::vector<const Connector*> connectors_;
   Catalog catalog_;

@@ -104,10 +104,6 @@ Status CheckSpec(const Table& declared, const IcebergOptions& options, const ice
 }  // namespace
 
 Result<Schema> StoredColumns(const Table& table) {
-  if (!table.primary_key.empty()) {
-    return Status::User(fmt::format("table '{}': upserts into Iceberg are not built yet", table.name))
-        .Hint("leave PRIMARY KEY out: rows are appended");
-  }
   Schema stored;
   for (const TableColumn& column : table.columns) {
     if (column.kind == TableColumn::Kind::kComputed || column.is_virtual) continue;
@@ -149,6 +145,16 @@ Result<iceberg::NewTable> NewIcebergTable(const Table& table, const IcebergOptio
     if (declared != nullptr && !declared->comment.empty()) field.doc = declared->comment;
     made.schema.fields.push_back(std::move(field));
   }
+  for (const int column : table.primary_key) {
+    const std::string& name = table.columns[static_cast<size_t>(column)].name;
+    for (const iceberg::Field& field : made.schema.fields) {
+      // Other engines want no floating-point number, nor one that may be NULL, in a key.
+      const bool real = field.type.id == iceberg::TypeId::kFloat || field.type.id == iceberg::TypeId::kDouble;
+      if (field.name == name && field.required && !real) made.schema.identifier_field_ids.push_back(field.id);
+    }
+  }
+  if (made.schema.identifier_field_ids.size() != table.primary_key.size())
+    made.schema.identifier_field_ids.clear();
   ASSIGN_OR_RETURN(made.spec, iceberg::ParsePartitionBy(PartitionText(table, options), made.schema));
   return made;
 }

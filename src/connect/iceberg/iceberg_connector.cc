@@ -49,6 +49,10 @@ Status IcebergConnector::CheckOptions(const Table& table) const {
   return SnapshotChoice::From(table).status();
 }
 
+Result<ChangelogKinds> IcebergConnector::sink_changelog(const Table& table) const {
+  return IcebergChangelog(table);
+}
+
 Result<std::unique_ptr<Source>> IcebergConnector::MakeSource(const Table& table, const ReadRequest& request,
                                                              const ConnectorContext& context) const {
   return IcebergSource::Make(table, request, context);

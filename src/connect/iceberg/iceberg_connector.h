@@ -15,6 +15,7 @@ class IcebergConnector : public Connector {
   bool can_read() const override { return true; }
   bool can_write() const override { return true; }
   Status CheckOptions(const Table& table) const override;
+  Result<ChangelogKinds> sink_changelog(const Table& table) const override;
   Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
                                              const ConnectorContext& context) const override;
   Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const override;

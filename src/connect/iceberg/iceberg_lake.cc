@@ -7,7 +7,7 @@ namespace caudal {
 Result<std::unique_ptr<IcebergLake>> IcebergLake::Open(const IcebergOptions& options, FileSystem* files,
                                                        Env* env) {
   const std::string& path = options.catalog_file;
-  RETURN_IF_ERROR(files->MakeDirectories(path.substr(0, path.rfind('/'))));
+  RETURN_IF_ERROR(FileSystem::Local()->MakeDirectories(path.substr(0, path.rfind('/'))));
   std::unique_ptr<IcebergLake> lake(new IcebergLake());
   lake->files_ = std::make_unique<iceberg::TableFiles>(files, env);
   ASSIGN_OR_RETURN(lake->catalog_, iceberg::SqliteCatalog::Open(
@@ -15,8 +15,9 @@ Result<std::unique_ptr<IcebergLake>> IcebergLake::Open(const IcebergOptions& opt
   return lake;
 }
 
-Result<bool> IcebergLake::Exists(const IcebergOptions& options, FileSystem* files) {
-  ASSIGN_OR_RETURN(const bool file, files->Exists(options.catalog_file));
+Result<bool> IcebergLake::Exists(const IcebergOptions& options, FileSystem*) {
+  // SQLite's own file is on the local disk, wherever the tables are.
+  ASSIGN_OR_RETURN(const bool file, FileSystem::Local()->Exists(options.catalog_file));
   if (!file) return false;
   ASSIGN_OR_RETURN(const auto database, Sqlite::Open(options.catalog_file, Sqlite::Mode::kReadOnly));
   ASSIGN_OR_RETURN(

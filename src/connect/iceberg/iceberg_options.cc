@@ -46,9 +46,9 @@ Status CheckProperties(const Table& table) {
         .Hint("leave 'write.format.default' out: it is 'parquet'");
   }
   RETURN_IF_ERROR(ParquetCodec(std::string(table.option(kCodecProperty, "zstd"))).status());
-  if (table.option("write.upsert.enabled", "false") != "false") {
-    return Status::User(fmt::format("table '{}': upserts into Iceberg are not built yet", table.name))
-        .Hint("leave 'write.upsert.enabled' out: rows are appended");
+  if (table.option("write.upsert.enabled", "false") != "false" && table.primary_key.empty()) {
+    return Status::User(fmt::format("table '{}' is to be upserted, and has no key", table.name))
+        .Hint("declare PRIMARY KEY (…) NOT ENFORCED, or leave 'write.upsert.enabled' out");
   }
   return Status();
 }

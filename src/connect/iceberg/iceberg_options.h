@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "api/changelog.h"
 #include "api/table.h"
 #include "base/status.h"
 #include "format/parquet_writer.h"
@@ -16,6 +17,11 @@ inline constexpr const char* kCodecProperty = "write.parquet.compression-codec";
 
 // User error for a codec that is not written.
 Result<ParquetOptions::Compression> ParquetCodec(std::string name);
+
+// What a table takes: a key lets it take updates.
+inline ChangelogKinds IcebergChangelog(const Table& table) {
+  return table.primary_key.empty() ? ChangelogKinds::InsertOnly() : ChangelogKinds::Upsert();
+}
 
 struct IcebergOptions {
   std::string declared;  // the table's name in the script, for messages

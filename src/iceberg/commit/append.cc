@@ -67,7 +67,7 @@ class AppendCommit {
         Result<bool> done = Attempt(table->metadata);
         if (!done.ok() && done.status().retry() != Retry::kBackoff) return done.status();
         if (!done.ok()) last_ = done.status();
-        if (done.ok() && *done) return AppendOutcome{AppendResult::kCommitted, snapshot_id_, attempts_};
+        if (done.ok() && *done) return done_;
       } else if (table.status().retry() != Retry::kBackoff) {
         return table.status();
       } else {
@@ -88,7 +88,9 @@ class AppendCommit {
     const AppendResult result = ours                                    ? AppendResult::kCommitted
                                 : finding.search == TokenSearch::kFound ? AppendResult::kFound
                                                                         : AppendResult::kSuperseded;
-    return AppendOutcome{result, finding.snapshot_id, attempts_};
+    const Snapshot& snapshot = *table.FindSnapshot(finding.snapshot_id);
+    return AppendOutcome{result, finding.snapshot_id, attempts_, snapshot.sequence_number,
+                         snapshot.parent_snapshot_id.value_or(0)};
   }
 
   // True: committed. False: to be tried again, `last_` says why.
@@ -107,7 +109,7 @@ class AppendCommit {
       return built.status();
     }
     if (built->manifest_list.empty()) {  // nothing to do
-      snapshot_id_ = 0;
+      done_ = {AppendResult::kCommitted, 0, attempts_};
       return true;
     }
     const Snapshot& snapshot = *built;
@@ -120,7 +122,11 @@ class AppendCommit {
     moved.snapshot_id = snapshot.snapshot_id;
     commit.updates = {AddSnapshot{snapshot}, SetSnapshotRef{options_.branch, moved}};
     const CommitAnswer answer = catalog_->Commit(name_, commit);
-    if (answer.outcome == CommitOutcome::kDone) return true;
+    if (answer.outcome == CommitOutcome::kDone) {
+      done_ = {AppendResult::kCommitted, snapshot_id_, attempts_, snapshot.sequence_number,
+               snapshot.parent_snapshot_id.value_or(0)};
+      return true;
+    }
     last_ = answer.status;
     if (answer.outcome == CommitOutcome::kUnknown) {
       unknown_ = true;
@@ -214,7 +220,8 @@ class AppendCommit {
   HeadFiles* known_ = nullptr;
   int64_t snapshot_id_ = 0;           // of the last attempt
   std::vector<std::string> written_;  // by the last attempt, for it alone
-  std::set<int64_t> tried_;           // of every one
+  AppendOutcome done_;
+  std::set<int64_t> tried_;  // of every one
   int attempts_ = 0;
   bool unknown_ = false;
   Status last_;

@@ -53,6 +53,8 @@ struct AppendOutcome {
   AppendResult result = AppendResult::kCommitted;
   int64_t snapshot_id = 0;
   int attempts = 0;
+  int64_t sequence_number = 0;  // of the snapshot
+  int64_t parent_id = 0;        // the snapshot that it was made upon; 0: none
 };
 
 // Searches the branch for the token and, if it is absent, asserts the head that was searched: however late an

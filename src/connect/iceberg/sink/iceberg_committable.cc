@@ -12,6 +12,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
+constexpr int kVersionWithKeys = 2;
 
 std::string Hex(const std::string& bytes) {
   std::string text;
@@ -85,20 +86,34 @@ IcebergCommittable From(const Json& json) {
     made.files.push_back(
         {FromDurableName(file.at("path").get<std::string>()), file.at("bytes").get<int64_t>()});
   }
+  if (json.contains("keys")) {
+    const Json& keys = json["keys"];
+    made.keys = KeyPlacesFile{FromDurableName(keys.at("path").get<std::string>()),
+                              keys.at("bytes").get<int64_t>(), keys.at("checksum").get<uint32_t>()};
+  }
   return made;
 }
 
 }  // namespace
 
 std::string IcebergCommittable::ToJson() const {
-  Json json = {{"version", kVersion},        {"table", append.table_uuid}, {"commit", append.commit_uuid},
-               {"schema", append.schema_id}, {"bytes", append.bytes},      {"partitions", Json::array()},
-               {"manifests", Json::array()}, {"files", Json::array()}};
+  Json json = {{"version", keys ? kVersionWithKeys : kVersion},
+               {"table", append.table_uuid},
+               {"commit", append.commit_uuid},
+               {"schema", append.schema_id},
+               {"bytes", append.bytes},
+               {"partitions", Json::array()},
+               {"manifests", Json::array()},
+               {"files", Json::array()}};
   for (const std::string& partition : append.partitions)
     json["partitions"].push_back(ToDurableName(partition));
   for (const auto& manifest : append.manifests) json["manifests"].push_back(caudal::ToJson(manifest));
   for (const File& file : files) {
     json["files"].push_back({{"path", ToDurableName(file.location)}, {"bytes", file.bytes}});
+  }
+  if (keys) {
+    json["keys"] = {
+        {"path", ToDurableName(keys->path)}, {"bytes", keys->bytes}, {"checksum", keys->checksum}};
   }
   return json.dump();
 }
@@ -106,7 +121,8 @@ std::string IcebergCommittable::ToJson() const {
 Result<IcebergCommittable> IcebergCommittable::Parse(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
   try {
-    if (json.is_object() && json.at("version") == kVersion) return From(json);
+    const int version = json.is_object() ? json.at("version").get<int>() : 0;
+    if (version == kVersion || version == kVersionWithKeys) return From(json);
   } catch (const std::exception&) {
     // Said below: whatever is wrong, it is not ours.
   }

@@ -1,11 +1,13 @@
 // What one task prepared of an epoch as the checkpoint keeps it: docs/formats/iceberg-committable.md.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
+#include "connect/iceberg/upsert/key_places.h"
 #include "iceberg/commit/append.h"
 
 namespace caudal {
@@ -17,6 +19,8 @@ struct IcebergCommittable {
   };
   iceberg::PreparedAppend append;
   std::vector<File> files;  // data files, which must be there when they are committed
+  // Of a table with a key: where the rows of the epoch's keys are.
+  std::optional<KeyPlacesFile> keys;
 
   std::string ToJson() const;
   // Internal error if the text is none of ToJson's.

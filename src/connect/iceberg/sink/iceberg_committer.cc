@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "connect/iceberg/sink/leftover_files.h"
+#include "connect/iceberg/upsert/epoch_keys.h"
 
 namespace caudal {
 namespace {
@@ -51,7 +52,7 @@ void IcebergCommitter::NotePositions(const std::vector<SourcePosition>& position
 
 CommitResult IcebergCommitter::Commit(Epoch epoch, std::span<const Committable> committables) {
   bool lost = false;
-  Status status = CommitAppend(epoch, committables, &lost);
+  Status status = CommitEpoch(epoch, committables, &lost);
   if (status.ok()) return {};
   lake_.reset();  // the next call starts from a fresh connection
   const CommitOutcome outcome = lost                                   ? CommitOutcome::kLost
@@ -60,12 +61,12 @@ CommitResult IcebergCommitter::Commit(Epoch epoch, std::span<const Committable> 
   return {outcome, std::move(status).At(plan_->options.frame())};
 }
 
-Status IcebergCommitter::CommitAppend(Epoch epoch, std::span<const Committable> committables, bool* lost) {
+Status IcebergCommitter::CommitEpoch(Epoch epoch, std::span<const Committable> committables, bool* lost) {
   std::vector<IcebergCommittable> parts;
   std::vector<iceberg::PreparedAppend> appends;
   for (const Committable& committable : committables) {
     ASSIGN_OR_RETURN(IcebergCommittable part, IcebergCommittable::Parse(committable.payload));
-    if (part.append.manifests.empty()) continue;
+    if (part.append.manifests.empty() && !part.keys) continue;
     appends.push_back(part.append);
     parts.push_back(std::move(part));
   }
@@ -85,9 +86,34 @@ Status IcebergCommitter::CommitAppend(Epoch epoch, std::span<const Committable> 
   iceberg::AppendOptions options;
   options.branch = kBranch;
   options.wait = [](int64_t millis) { std::this_thread::sleep_for(std::chrono::milliseconds(millis)); };
+  if (keys_ != nullptr) return CommitKeys(lake, parts, token, options);
   return iceberg::CommitAppend(&lake->catalog(), lake->files(), plan_->options.name,
                                iceberg::JoinAppends(appends), token, options)
       .status();
+}
+
+Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<IcebergCommittable>& parts,
+                                    const iceberg::PipelineToken& token,
+                                    const iceberg::AppendOptions& options) {
+  std::vector<iceberg::PreparedAppend> appends;
+  for (const IcebergCommittable& part : parts) appends.push_back(part.append);
+  ASSIGN_OR_RETURN(const auto epoch, EpochKeys::Make(keys_, plan_->files, parts));
+  ASSIGN_OR_RETURN(
+      const iceberg::AppendOutcome outcome,
+      iceberg::CommitRowDelta(&lake->catalog(), lake->files(), plan_->options.name,
+                              iceberg::JoinAppends(appends), epoch.get(), &known_, token, options));
+  if (outcome.result != iceberg::AppendResult::kSuperseded && outcome.snapshot_id != 0) {
+    keys_->Note(outcome.parent_id, {outcome.snapshot_id, outcome.sequence_number}, epoch->entries(),
+                epoch->data_files());
+  }
+  for (const IcebergCommittable& part : parts) {
+    if (part.keys) settled_.push_back(part.keys->path);
+  }
+  // An epoch that changed nothing left no token by which a repeated commit would know it.
+  if (outcome.snapshot_id == 0) return Status();
+  // Nobody asks for them again, and what stays is a leftover.
+  for (const std::string& path : std::exchange(settled_, {})) (void)plan_->files->Remove(path).ok();
+  return Status();
 }
 
 Status IcebergCommitter::CheckFiles(const std::vector<IcebergCommittable>& parts) const {
@@ -107,6 +133,7 @@ Status IcebergCommitter::CheckFiles(const std::vector<IcebergCommittable>& parts
     for (const auto& file : part.files) RETURN_IF_ERROR(check(file.location, file.bytes));
     for (const auto& manifest : part.append.manifests)
       RETURN_IF_ERROR(check(manifest.manifest_path, manifest.manifest_length));
+    if (part.keys) RETURN_IF_ERROR(check(part.keys->path, part.keys->bytes));
   }
   return Status();
 }
@@ -114,6 +141,12 @@ Status IcebergCommitter::CheckFiles(const std::vector<IcebergCommittable>& parts
 Status IcebergCommitter::RemoveLeftovers() {
   ASSIGN_OR_RETURN(IcebergLake * lake, Lake());
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
+  if (keys_ != nullptr) {
+    ASSIGN_OR_RETURN(const std::vector<FileInfo> found, plan_->files->List(plan_->scratch));
+    for (const FileInfo& file : found) {
+      if (file.path.ends_with(".places")) RETURN_IF_ERROR(plan_->files->Remove(file.path));
+    }
+  }
   return LeftoverFiles(plan_, &lake->files(), &table.metadata).Remove();
 }
 

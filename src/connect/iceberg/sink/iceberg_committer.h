@@ -11,13 +11,15 @@
 #include "connect/iceberg/iceberg_lake.h"
 #include "connect/iceberg/sink/iceberg_committable.h"
 #include "connect/iceberg/sink/iceberg_sink_plan.h"
+#include "connect/iceberg/upsert/table_keys.h"
+#include "iceberg/commit/head_files.h"
 
 namespace caudal {
 
 class IcebergCommitter : public SinkCommitter, public PositionKeeper {
  public:
-  // `plan` outlives the committer.
-  explicit IcebergCommitter(const IcebergSinkPlan* plan) : plan_(plan) {}
+  // Both outlive the committer; `keys` is null if the table has no key.
+  IcebergCommitter(const IcebergSinkPlan* plan, TableKeys* keys) : plan_(plan), keys_(keys) {}
 
   // The newest token of this sink in the history of the branch.
   Result<Epoch> LastCommitted() override;
@@ -29,13 +31,18 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper {
  private:
   Result<IcebergLake*> Lake();
   // The rows are the epoch's; none: there is nothing to commit. Sets `lost` if a file is gone.
-  Status CommitAppend(Epoch epoch, std::span<const Committable> committables, bool* lost);
+  Status CommitEpoch(Epoch epoch, std::span<const Committable> committables, bool* lost);
+  Status CommitKeys(IcebergLake* lake, const std::vector<IcebergCommittable>& parts,
+                    const iceberg::PipelineToken& token, const iceberg::AppendOptions& options);
   // Data error that names a file which is gone or another one.
   Status CheckFiles(const std::vector<IcebergCommittable>& parts) const;
 
   const IcebergSinkPlan* plan_;
+  TableKeys* keys_;
+  iceberg::HeadFiles known_;  // of the table, from commit to commit
   std::unique_ptr<IcebergLake> lake_;
-  std::string positions_;  // JSON, of the epoch that is committed next
+  std::vector<std::string> settled_;  // files of the checkpoint that no commit will ask for
+  std::string positions_;             // JSON, of the epoch that is committed next
 };
 
 }  // namespace caudal

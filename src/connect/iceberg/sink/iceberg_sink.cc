@@ -9,6 +9,7 @@
 #include "connect/iceberg/scan/metadata_table.h"
 #include "connect/iceberg/sink/iceberg_committer.h"
 #include "connect/iceberg/sink/iceberg_sink_writer.h"
+#include "connect/iceberg/upsert/upsert_writer.h"
 
 namespace caudal {
 namespace {
@@ -74,18 +75,23 @@ Status IcebergSink::Open() {
   if (plan_ != nullptr) return Status();
   Result<IcebergSinkPlan> plan = Prepare();
   if (!plan.ok()) return std::move(plan).status().At(options_.frame());
-  plan_ = std::make_unique<const IcebergSinkPlan>(std::move(plan).value());
+  auto made = std::make_unique<const IcebergSinkPlan>(std::move(plan).value());
+  if (!made->key.empty()) {
+    ASSIGN_OR_RETURN(keys_, TableKeys::Open(made.get()));
+  }
+  plan_ = std::move(made);
   return Status();
 }
 
 Result<std::unique_ptr<SinkWriter>> IcebergSink::MakeWriter(int task) {
   RETURN_IF_ERROR(Open());
+  if (keys_ != nullptr) return std::unique_ptr<SinkWriter>(new UpsertWriter(plan_.get(), keys_.get(), task));
   return std::unique_ptr<SinkWriter>(new IcebergSinkWriter(plan_.get(), task));
 }
 
 Result<std::unique_ptr<SinkCommitter>> IcebergSink::MakeCommitter() {
   RETURN_IF_ERROR(Open());
-  return std::unique_ptr<SinkCommitter>(new IcebergCommitter(plan_.get()));
+  return std::unique_ptr<SinkCommitter>(new IcebergCommitter(plan_.get(), keys_.get()));
 }
 
 }  // namespace caudal

@@ -1,5 +1,6 @@
-// IcebergSink: rows appended to an Iceberg table, exactly once: one snapshot an epoch, with a token by which
-// a commit whose answer was lost is found again.
+// IcebergSink: rows into an Iceberg table, exactly once: one snapshot an epoch, with a token by which a
+// commit whose answer was lost is found again. They are appended; in a table with a PRIMARY KEY the last row
+// of each key takes the place of the former one.
 //
 // MakeCommitter comes first and makes the table if the catalog has none; the writers then share what it
 // found.
@@ -9,6 +10,7 @@
 
 #include "api/connector.h"
 #include "connect/iceberg/sink/iceberg_sink_plan.h"
+#include "connect/iceberg/upsert/table_keys.h"
 
 namespace caudal {
 
@@ -16,7 +18,7 @@ class IcebergSink : public Sink {
  public:
   static Result<std::unique_ptr<Sink>> Make(const Table& table, const ConnectorContext& context);
 
-  ChangelogKinds accepts() const override { return ChangelogKinds::InsertOnly(); }
+  ChangelogKinds accepts() const override { return IcebergChangelog(table_); }
   std::string_view guarantee() const override { return "exactly once"; }
   Status CheckTarget() const override;
   Result<std::unique_ptr<SinkWriter>> MakeWriter(int task) override;
@@ -32,6 +34,7 @@ class IcebergSink : public Sink {
   IcebergOptions options_;
   ConnectorContext context_;
   std::unique_ptr<const IcebergSinkPlan> plan_;
+  std::unique_ptr<TableKeys> keys_;  // of a table with a key
 };
 
 }  // namespace caudal

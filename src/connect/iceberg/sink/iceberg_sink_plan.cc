@@ -7,6 +7,7 @@
 #include "connect/iceberg/iceberg_columns.h"
 #include "connect/iceberg/iceberg_types.h"
 #include "iceberg/catalog/table_files.h"
+#include "iceberg/index/key_hash.h"
 #include "iceberg/manifest/manifest_schema.h"
 
 namespace caudal {
@@ -38,9 +39,18 @@ Result<IcebergSinkPlan> IcebergSinkPlan::Make(const Table& declared, const Icebe
   ASSIGN_OR_RETURN(const Schema stored, StoredColumns(declared));
   const iceberg::Schema& schema = *table.FindSchema(table.current_schema_id);
   for (size_t i = 0; i < plan.ids.size(); ++i) {
+    plan.rows.fields.push_back(stored.fields[i]);
     plan.content.fields.push_back({stored.fields[i].name, FileTypeOf(stored.fields[i].type)});
     plan.types.push_back(schema.FindField(plan.ids[i])->type);
   }
+  for (const int column : declared.primary_key) {
+    const std::string& name = declared.columns[static_cast<size_t>(column)].name;
+    const auto found = std::find_if(stored.fields.begin(), stored.fields.end(),
+                                    [&](const Field& field) { return field.name == name; });
+    plan.key.push_back(static_cast<int>(found - stored.fields.begin()));
+  }
+  plan.key_seed = iceberg::KeySeed(table.table_uuid);
+  plan.scratch = context.segment_dir;
   plan.spec = *table.FindSpec(table.default_spec_id);
   ASSIGN_OR_RETURN(plan.partition_types, iceberg::PartitionTypes(schema, plan.spec));
   for (const iceberg::PartitionField& field : plan.spec.fields) {

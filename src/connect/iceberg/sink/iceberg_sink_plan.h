@@ -32,12 +32,16 @@ struct IcebergSinkPlan {
   FileSystem* files = nullptr;
   IcebergOptions options;
   iceberg::TableMetadata table;
-  Schema content;                    // the columns of a data file, and of a chunk
+  Schema rows;                       // the columns of a chunk
+  Schema content;                    // the same as a data file has them
   std::vector<int32_t> ids;          // of the content
   std::vector<iceberg::Type> types;  // the same
   iceberg::PartitionSpec spec;
   std::vector<iceberg::Type> partition_types;
   std::vector<IcebergPartitionField> partition;
+  std::vector<int> key;   // columns of a chunk; empty: rows are appended
+  uint64_t key_seed = 0;  // of hashes of keys
+  std::string scratch;    // a folder of the checkpoint, for what is kept beside the table
   ParquetOptions parquet;
   int64_t target_bytes = 0;  // a file is ended when it is so large
   std::string pipeline;      // in tokens

@@ -26,10 +26,13 @@ Status LeftoverFiles::Look(const std::string& folder, bool deep, Found* found) c
       continue;
     }
     const std::string name = entry.path.substr(entry.path.find_last_of('/') + 1);
-    const bool half = name.starts_with(hidden) && name.ends_with(".inprogress");
+    // What was being written under another name, a manifest list among them, which names the sink last.
+    const bool torn =
+        name.starts_with(".") && name.ends_with(".tmp") && name.find(final) != std::string::npos;
+    const bool half = torn || (name.starts_with(hidden) && name.ends_with(".inprogress"));
     if (!half && !name.starts_with(final)) continue;
-    const int64_t generation =
-        FirstNumber(std::string_view(name).substr(half ? hidden.size() : final.size()));
+    const size_t at = torn ? name.find(final) + final.size() : half ? hidden.size() : final.size();
+    const int64_t generation = FirstNumber(std::string_view(name).substr(at));
     if (generation < 0 || (generation >= plan_->generation && !plan_->ephemeral)) continue;
     (half ? found->half : found->whole).push_back(entry.path);
   }

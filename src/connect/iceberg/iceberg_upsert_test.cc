@@ -1,0 +1,243 @@
+// Rows with keys through the sink: what a reader finds is the last row of each key, whatever dies and
+// repeats.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <random>
+
+#include "api/testing/sink_contract.h"
+#include "base/fault_point.h"
+#include "connect/iceberg/iceberg_connector.h"
+#include "connect/iceberg/iceberg_lake.h"
+#include "connect/iceberg/scan/data_file_reader.h"
+#include "data/column_builder.h"
+#include "data/column_view.h"
+#include "fs/local_file_system.h"
+#include "iceberg/scan/scan_plan.h"
+
+namespace caudal {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A process that was forked for a test must not draw the numbers of its parent.
+class FreshChance : public Env {
+ public:
+  int64_t NowMicros() override { return Env::Real()->NowMicros(); }
+  int64_t SteadyNanos() override { return Env::Real()->SteadyNanos(); }
+  uint64_t Random() override {
+    std::random_device chance;
+    return uint64_t{chance()} << 32 | chance();
+  }
+};
+
+struct Change {
+  RowKind kind = RowKind::kInsert;
+  int64_t id = 0;
+  int32_t hour = 0;
+  std::string text;
+};
+
+class IcebergUpsertTest : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/caudal-upsert-XXXXXX";
+    folder_ = mkdtemp(name);
+    table_.name = "t";
+    const auto column = [](std::string name, Type type) {
+      TableColumn made;
+      made.name = std::move(name);
+      made.type = std::move(type);
+      return made;
+    };
+    table_.columns = {column("hour", Type(TypeId::kInt)), column("id", Type(TypeId::kBigInt, false)),
+                      column("s", Type::String())};
+    table_.primary_key = {1};
+    table_.options = {{"connector", "iceberg"},
+                      {"catalog-name", "lake"},
+                      {"warehouse", folder_ + "/w"},
+                      {"format-version", std::to_string(GetParam())},
+                      {"caudal.partition-by", "hour"}};
+  }
+  void TearDown() override {
+    Faults::Disarm();
+    std::filesystem::remove_all(folder_);
+  }
+
+  ConnectorContext Context(int64_t generation, const std::string& checkpoint = "state") {
+    ConnectorContext context;
+    context.query = "p/q";
+    context.identity = checkpoint;
+    context.sink = "t/sink/1";
+    context.generation = generation;
+    context.env = &env_;
+    context.files = FileSystem::Local();
+    context.segment_dir = folder_ + "/" + checkpoint;
+    std::filesystem::create_directories(context.segment_dir);
+    return context;
+  }
+  static Chunk Rows(const std::vector<Change>& changes) {
+    ColumnBuilder hour(Type(TypeId::kInt)), id(Type(TypeId::kBigInt, false)), s(Type::String());
+    auto kinds = std::make_unique<std::vector<RowKind>>();
+    for (const Change& change : changes) {
+      hour.Append<int32_t>(change.hour);
+      id.Append<int64_t>(change.id);
+      s.AppendString(change.text);
+      kinds->push_back(change.kind);
+    }
+    const auto rows = static_cast<int32_t>(changes.size());
+    return Chunk({hour.Finish(), id.Finish(), s.Finish()}, rows, nullptr, RowKindsPtr(std::move(kinds)));
+  }
+  // A process that takes the rows and commits them as one epoch.
+  CommitResult Put(const std::vector<std::vector<Change>>& chunks, int64_t epoch, int64_t generation = 1,
+                   const std::string& checkpoint = "state") {
+    auto sink = std::move(connector_.MakeSink(table_, Context(generation, checkpoint))).value();
+    auto committer = std::move(sink->MakeCommitter()).value();
+    auto writer = std::move(sink->MakeWriter(0)).value();
+    sink_contract::NoRejects rejects;
+    for (const auto& chunk : chunks) EXPECT_TRUE(writer->Write(Rows(chunk), rejects).ok());
+    auto committable = (*writer->Seal({generation, epoch}))->Prepare();
+    EXPECT_TRUE(committable.ok()) << committable.status().ToString();
+    counted_ = committable->rows_added + committable->rows_removed;
+    return committer->Commit({generation, epoch}, std::span(&*committable, 1));
+  }
+
+  iceberg::TableMetadata Metadata(const Table& table) {
+    auto options = IcebergOptions::From(table).value();
+    auto lake = IcebergLake::Open(options, FileSystem::Local(), &env_).value();
+    return lake->catalog().LoadTable(options.name)->metadata;
+  }
+  // Every live row, "id hour text", sorted; as the scan reads it.
+  std::string Contents(const Table& table) {
+    const iceberg::TableMetadata metadata = Metadata(table);
+    if (!metadata.current_snapshot_id) return "";
+    const iceberg::TableFiles files(FileSystem::Local(), &env_);
+    const auto plan =
+        iceberg::PlanScan(files, metadata, *metadata.FindSnapshot(*metadata.current_snapshot_id));
+    if (!plan.ok()) return plan.status().ToString();
+    const iceberg::Schema& schema = metadata.schemas[0];
+    const std::vector<ScanColumn> columns = {
+        {ScanColumn::From::kField, "hour", Type(TypeId::kInt), *schema.FindField(1)},
+        {ScanColumn::From::kField, "id", Type(TypeId::kBigInt), *schema.FindField(2)},
+        {ScanColumn::From::kField, "s", Type::String(), *schema.FindField(3)}};
+    std::multimap<int64_t, std::string> rows;
+    for (const iceberg::ScanFile& file : plan->files) {
+      auto reader = DataFileReader::Open(FileSystem::Local(), metadata, *plan, file, columns, 0, 0).value();
+      for (;;) {
+        const FileRows read = std::move(reader->Next()).value();
+        if (read.chunk.physical_rows() == 0) break;
+        const RowSet live = read.chunk.rows();
+        const ColumnView<int32_t> hour(*read.chunk.column(0));
+        const ColumnView<int64_t> id(*read.chunk.column(1));
+        const ColumnView<StringView> text(*read.chunk.column(2));
+        for (int32_t i = 0; i < live.count; ++i) {
+          const int32_t row = live[i];
+          rows.emplace(id[row], std::to_string(id[row]) + " " + std::to_string(hour[row]) + " " +
+                                    std::string(text[row].view()) + "; ");
+        }
+      }
+    }
+    std::string all;
+    for (const auto& [id, row] : rows) all += row;
+    return all;
+  }
+  std::map<std::string, std::string> Summary() {
+    const iceberg::TableMetadata metadata = Metadata(table_);
+    return metadata.FindSnapshot(*metadata.current_snapshot_id)->summary;
+  }
+
+  std::string folder_;
+  FreshChance env_;
+  Table table_;
+  IcebergConnector connector_;
+  int64_t counted_ = 0;  // by the last Put
+};
+
+constexpr RowKind kI = RowKind::kInsert, kUB = RowKind::kUpdateBefore, kUA = RowKind::kUpdateAfter,
+                  kD = RowKind::kDelete;
+
+// KF-38.
+TEST_P(IcebergUpsertTest, Kf38TheLastRowOfAKeyStaysWhereverItsPartitionIs) {
+  ASSERT_EQ(Put({{{kI, 1, 0, "a"}, {kI, 2, 0, "b"}}, {{kI, 3, 1, "c"}, {kUA, 1, 0, "a2"}}}, 1).outcome,
+            CommitOutcome::kCommitted);
+  EXPECT_EQ(counted_, 4);
+  EXPECT_EQ(Contents(table_), "1 0 a2; 2 0 b; 3 1 c; ");
+  EXPECT_EQ(Summary().at("operation"), "append") << "what is folded in memory deletes nothing";
+  EXPECT_EQ(Summary().at("added-records"), "3");
+  ASSERT_EQ(
+      Put({{{kUB, 2, 0, "b"}, {kUA, 2, 7, "moved"}, {kD, 3, 1, "c"}, {kD, 9, 0, "never there"}}}, 2).outcome,
+      CommitOutcome::kCommitted);
+  EXPECT_EQ(Contents(table_), "1 0 a2; 2 7 moved; ");
+  EXPECT_EQ(Summary().at("operation"), "overwrite");
+  EXPECT_EQ(Summary().count("added-equality-delete-files"), 0u);
+  ASSERT_EQ(Put({{{kD, 1, 0, ""}}}, 3).outcome, CommitOutcome::kCommitted);
+  ASSERT_EQ(Put({{{kI, 1, 0, "again"}}}, 4).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(Contents(table_), "1 0 again; 2 7 moved; ");
+  // Only deletes, of what is not there.
+  ASSERT_EQ(Put({{{kD, 77, 0, ""}}}, 5).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(Metadata(table_).snapshots.size(), 4u);
+}
+
+TEST_P(IcebergUpsertTest, AnEpochThatDoesNotFitInMemoryIsTheSame) {
+  table_.options["caudal.sink.buffer-size"] = "1b";  // each chunk is a run
+  table_.options["caudal.sink.max-open-files"] = "2";
+  std::vector<std::vector<Change>> chunks;
+  for (int i = 0; i < 12; ++i) {
+    chunks.push_back({{kI, i % 5, i % 4, "v" + std::to_string(i)}, {kI, 100 + i, i % 4, "once"}});
+    if (i == 7) chunks.push_back({{kD, 3, 0, ""}});
+  }
+  ASSERT_EQ(Put(chunks, 1).outcome, CommitOutcome::kCommitted);
+  std::string wanted = "0 2 v10; 1 3 v11; 2 3 v7; 4 1 v9; ";
+  for (int i = 0; i < 12; ++i) wanted += std::to_string(100 + i) + " " + std::to_string(i % 4) + " once; ";
+  // The key 3 came again after it was deleted.
+  wanted.insert(wanted.find("4 1"), "3 0 v8; ");
+  EXPECT_EQ(Contents(table_), wanted);
+  ASSERT_EQ(Put({{{kUA, 0, 0, "next"}, {kD, 4, 0, ""}}}, 2).outcome, CommitOutcome::kCommitted);
+  EXPECT_THAT(Contents(table_), HasSubstr("0 0 next; 1 3 v11; 2 3 v7; 3 0 v8; 100 "));
+}
+
+TEST_P(IcebergUpsertTest, AnIndexThatIsGoneOrBehindIsMadeOfTheTable) {
+  ASSERT_EQ(Put({{{kI, 1, 0, "a"}, {kI, 2, 0, "b"}}}, 1).outcome, CommitOutcome::kCommitted);
+  std::filesystem::remove_all(folder_ + "/state/index");
+  ASSERT_EQ(Put({{{kUA, 1, 1, "a2"}}}, 2).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(Contents(table_), "1 1 a2; 2 0 b; ");
+  // Another query writes the table too: new files, then deletes that the first has not seen.
+  ASSERT_EQ(Put({{{kI, 3, 0, "c"}}}, 1, 1, "other").outcome, CommitOutcome::kCommitted);
+  ASSERT_EQ(Put({{{kUA, 3, 5, "c2"}}}, 3).outcome, CommitOutcome::kCommitted);
+  ASSERT_EQ(Put({{{kUA, 1, 0, "a3"}, {kD, 2, 0, ""}}}, 2, 1, "other").outcome, CommitOutcome::kCommitted);
+  ASSERT_EQ(Put({{{kUA, 1, 2, "a4"}, {kUA, 2, 2, "b2"}}}, 4).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(Contents(table_), "1 2 a4; 2 2 b2; 3 5 c2; ");
+}
+
+TEST_P(IcebergUpsertTest, KeepsTheContractOfSinks) {
+  table_.options["commit.retry.min-wait-ms"] = "1";
+  int targets = 0;
+  const int cut_short = CheckSinkContract([&] {
+    Table table = table_;
+    const std::string name = "target" + std::to_string(targets++);
+    table.options["warehouse"] = folder_ + "/" + name;
+    SinkUnderTest test;
+    test.rows = [](int64_t number) {
+      std::vector<Change> changes;
+      for (int64_t i = 0; i < 20; ++i) {
+        const bool gone = i % 7 == 6;
+        changes.push_back({gone ? kD : kUA, (number * 3 + i) % 30, static_cast<int32_t>(number % 3),
+                           "epoch " + std::to_string(number)});
+      }
+      return Rows(changes);
+    };
+    test.open = [this, table, name](int64_t generation) {
+      return connector_.MakeSink(table, Context(generation, name));
+    };
+    test.contents = [this, table] { return Contents(table); };
+    return test;
+  });
+  EXPECT_GE(cut_short, 8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, IcebergUpsertTest, ::testing::Values(2, 3));
+
+}  // namespace
+}  // namespace caudal

@@ -1,0 +1,38 @@
+// EpochKeys: what an epoch of all tasks did to keys, as one list; and which rows it takes away, for the head
+// that a commit asserts.
+//
+// One thread. Made of what the checkpoint keeps, so that any process can.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "connect/iceberg/sink/iceberg_committable.h"
+#include "connect/iceberg/upsert/table_keys.h"
+#include "iceberg/commit/row_delta.h"
+
+namespace caudal {
+
+class EpochKeys : public iceberg::RowDeletes {
+ public:
+  // Reads the places of all parts; those outlive it, as `keys` does. Data error if they are gone.
+  static Result<std::unique_ptr<EpochKeys>> Make(TableKeys* keys, FileSystem* files,
+                                                 const std::vector<IcebergCommittable>& parts);
+
+  Result<iceberg::DeletedRows> Find(const iceberg::TableMetadata& table,
+                                    const iceberg::Snapshot* head) override;
+  // Of each key the last place, ascending; files are numbers in data_files().
+  const std::vector<iceberg::IndexEntry>& entries() const { return entries_; }
+  const std::vector<std::string>& data_files() const { return data_files_; }
+
+ private:
+  explicit EpochKeys(TableKeys* keys) : keys_(keys) {}
+  void Fold();
+
+  TableKeys* keys_;
+  std::vector<iceberg::IndexEntry> entries_;
+  std::vector<std::string> data_files_;
+  std::vector<iceberg::IndexEntry> replaced_;  // rows of the epoch that later ones of it replaced
+};
+
+}  // namespace caudal

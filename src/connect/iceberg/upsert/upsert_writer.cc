@@ -1,0 +1,87 @@
+#include "connect/iceberg/upsert/upsert_writer.h"
+
+#include <fmt/format.h>
+
+#include "connect/iceberg/iceberg_types.h"
+#include "connect/iceberg/sink/iceberg_committable.h"
+#include "iceberg/catalog/table_files.h"
+
+namespace caudal {
+namespace {
+
+// Rows that were added and removed, as the writer counted them.
+struct RowCount {
+  int64_t added = 0, removed = 0;
+};
+
+class UpsertSealedEpoch : public SealedEpoch {
+ public:
+  UpsertSealedEpoch(const IcebergSinkPlan* plan, int task, Epoch epoch, std::unique_ptr<UpsertFiles> files,
+                    UpsertRows rows, RowCount count)
+      : plan_(plan),
+        task_(task),
+        epoch_(epoch),
+        files_(std::move(files)),
+        rows_(std::move(rows)),
+        count_(count) {}
+
+  Result<Committable> Prepare() override {
+    // Trouble with the disk shows in Finish; what goes wrong before it will do so again.
+    if (!std::exchange(written_, true)) wrong_ = files_->Write(&rows_);
+    RETURN_IF_ERROR(wrong_);
+    ASSIGN_OR_RETURN(const std::vector<iceberg::DataFile> data, files_->Finish(epoch_));
+    const std::string name =
+        fmt::format("{}{}-{}-{}", plan_->final_prefix(), epoch_.generation, epoch_.number, task_);
+    const iceberg::TableFiles files(plan_->files, plan_->env);
+    IcebergCommittable made;
+    ASSIGN_OR_RETURN(made.append, iceberg::PrepareAppend(files, plan_->table, plan_->spec.spec_id, data,
+                                                         fmt::format("{}-{}", name, files.NewUuid())));
+    for (const iceberg::DataFile& file : data)
+      made.files.push_back({file.file_path, file.file_size_in_bytes});
+    if (!files_->empty()) {
+      const std::string path = fmt::format("{}/{}.places", plan_->scratch, name);
+      ASSIGN_OR_RETURN(made.keys, WriteKeyPlaces(plan_->files, path, files_->runs()));
+    }
+    return Committable{made.ToJson(), count_.added, count_.removed, made.append.bytes};
+  }
+
+ private:
+  const IcebergSinkPlan* plan_;
+  int task_;
+  Epoch epoch_;
+  std::unique_ptr<UpsertFiles> files_;
+  UpsertRows rows_;
+  RowCount count_;
+  bool written_ = false;
+  Status wrong_;
+};
+
+}  // namespace
+
+UpsertWriter::UpsertWriter(const IcebergSinkPlan* plan, TableKeys* keys, int task)
+    : plan_(plan),
+      keys_(keys),
+      task_(task),
+      rows_(&plan->key, plan->key_seed),
+      files_(std::make_unique<UpsertFiles>(plan, keys, task)) {}
+
+Status UpsertWriter::Write(const Chunk& chunk, SinkRejects&) {
+  std::vector<ColumnPtr> content;
+  for (const ColumnPtr& column : chunk.columns()) content.push_back(FileColumn(column));
+  const RowSet rows = chunk.rows();
+  for (int32_t i = 0; i < rows.count; ++i) ++(IsAdd(chunk.kind(rows[i])) ? added_ : removed_);
+  rows_.Add(chunk, content);
+  return rows_.bytes() < plan_->options.buffer_bytes ? Status() : files_->Write(&rows_);
+}
+
+Result<std::unique_ptr<SealedEpoch>> UpsertWriter::Seal(Epoch epoch) {
+  auto files = std::exchange(files_, std::make_unique<UpsertFiles>(plan_, keys_, task_));
+  UpsertRows rows = std::exchange(rows_, UpsertRows(&plan_->key, plan_->key_seed));
+  const RowCount count{std::exchange(added_, 0), std::exchange(removed_, 0)};
+  return std::unique_ptr<SealedEpoch>(
+      new UpsertSealedEpoch(plan_, task_, epoch, std::move(files), std::move(rows), count));
+}
+
+int64_t UpsertWriter::buffered_bytes() const { return rows_.bytes() + files_->buffered_bytes(); }
+
+}  // namespace caudal
