@@ -458,6 +458,21 @@ TEST_F(KafkaSourceTest, AnOffsetThatIsNotThereStopsWithTheRange) {
   EXPECT_EQ(reader_->Next().status().message(), read.status.message());
 }
 
+// Whichever is heard first: what a fetch says, or where the epoch ended.
+TEST_F(KafkaSourceTest, AnOffsetThatIsNotThereIsNoOutageToWaitFor) {
+  PutNumbers(0, 5);
+  ASSERT_TRUE(OpenFirst().ok());
+  KafkaPosition beyond = At();
+  beyond.offset = 9;
+  beyond.leader_epoch = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Status opened = OpenFirst(beyond.ToJson());
+    ASSERT_TRUE(opened.ok()) << opened.ToString();
+    const Read read = ReadUntil(1);
+    ASSERT_EQ(read.status.domain(), Domain::kData) << read.status.ToString();
+  }
+}
+
 TEST_F(KafkaSourceTest, ABrokerThatIsAwayHoldsUpAndEndsNothing) {
   PutNumbers(0, 2);
   ASSERT_TRUE(OpenFirst().ok());

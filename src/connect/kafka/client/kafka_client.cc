@@ -269,7 +269,7 @@ Result<rd_kafka_queue_s*> KafkaClient::AssignPartition(const KafkaPartitionId& p
     rd_kafka_queue_destroy(queue);
     return status;
   }
-  const Status compared = leader_epoch >= 0 && offset > 0 ? CompareEpoch(list.get()) : Status();
+  const Status compared = leader_epoch >= 0 && offset > 0 ? CompareEpoch(list.get(), queue) : Status();
   if (compared.ok()) return queue;
   Release(partition, queue);
   return compared;
@@ -277,14 +277,16 @@ Result<rd_kafka_queue_s*> KafkaClient::AssignPartition(const KafkaPartitionId& p
 
 // The library asks the broker where an epoch ended after a seek and when the leader changes while it reads,
 // but not when it begins to read.
-Status KafkaClient::CompareEpoch(rd_kafka_topic_partition_list_s* list) {
+Status KafkaClient::CompareEpoch(rd_kafka_topic_partition_list_s* list, rd_kafka_queue_s* queue) {
   rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
   for (int attempt = 0; attempt < kSeekAttempts; ++attempt) {
     rd_kafka_error_t* failed = rd_kafka_seek_partitions(client_, list, kSeekMillis);
     error = failed != nullptr ? rd_kafka_error_code(failed) : list->elems[0].err;
     if (failed != nullptr) rd_kafka_error_destroy(failed);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return Status();
-    std::this_thread::sleep_for(std::chrono::milliseconds(kSeekPauseMillis));  // it has not begun yet
+    // It has not begun yet, or has ended: then the queue holds what the broker said of the offset.
+    if (error == RD_KAFKA_RESP_ERR__STATE && rd_kafka_queue_length(queue) > 0) return Status();
+    std::this_thread::sleep_for(std::chrono::milliseconds(kSeekPauseMillis));
   }
   return Failure(fmt::format("whether the log of {}[{}] was cut cannot be asked", list->elems[0].topic,
                              list->elems[0].partition),

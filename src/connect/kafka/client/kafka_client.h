@@ -78,7 +78,7 @@ class KafkaClient {
  private:
   KafkaClient() = default;
   Status Failure(std::string_view what, int error) const;
-  Status CompareEpoch(rd_kafka_topic_partition_list_s* list);
+  Status CompareEpoch(rd_kafka_topic_partition_list_s* list, rd_kafka_queue_s* queue);
   std::string TopicId(const std::string& name, int broker, int timeout_ms);
 
   KafkaEvents events_;  // outlives the client
