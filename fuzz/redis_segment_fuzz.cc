@@ -38,7 +38,7 @@ void Apply(std::string_view segment, int64_t count) {
   SegmentReference reference;
   reference.path = "fuzz";
   reference.records = count;
-  SegmentRecords records(segment, reference);
+  SegmentRecords records(std::string(segment), reference);
   if (!records.Open(kRedisSegmentMagic).ok()) return;
   auto layout = RedisLayout::Parse(records.header());
   if (!layout.ok()) return;

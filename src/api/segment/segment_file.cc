@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMagicSize = 8;
-constexpr size_t kRecordHead = 13;  // length of the cells, operation, rows added, rows removed
 constexpr char kUpsert = '+';
 constexpr char kDelete = '-';
 constexpr size_t kWriteBytes = 1 << 20;
@@ -23,12 +21,6 @@ void PutNumber(uint32_t value, std::string* out) {
   char bytes[4];
   std::memcpy(bytes, &value, 4);
   out->append(bytes, 4);
-}
-
-uint32_t NumberAt(std::string_view bytes, size_t at) {
-  uint32_t value = 0;
-  std::memcpy(&value, bytes.data() + at, 4);
-  return value;
 }
 
 }  // namespace
@@ -104,22 +96,6 @@ Status SegmentReference::CheckTarget(const SegmentForm& form, std::string_view o
       .Hint(fmt::format("give the table its former {} back, or begin with a new state folder", options));
 }
 
-Result<std::string> ReadSegment(FileSystem* files, const SegmentReference& reference,
-                                bool* missing_or_damaged) {
-  *missing_or_damaged = false;
-  ASSIGN_OR_RETURN(const bool exists, files->Exists(reference.path));
-  if (!exists) {
-    *missing_or_damaged = true;
-    return Status::Data(fmt::format("segment '{}' is gone", reference.path));
-  }
-  ASSIGN_OR_RETURN(std::string bytes, files->ReadAll(reference.path));
-  if (static_cast<int64_t>(bytes.size()) != reference.size || Crc32c(bytes) != reference.checksum) {
-    *missing_or_damaged = true;
-    return SegmentRecords(bytes, reference).Damaged();
-  }
-  return bytes;
-}
-
 void RemoveSegments(FileSystem* files, const SegmentForm& form, std::span<const Committable> committables) {
   for (const Committable& committable : committables) {
     const Result<SegmentReference> reference = SegmentReference::Parse(form, committable.payload);
@@ -136,36 +112,6 @@ Status RemoveAllSegments(FileSystem* files, const std::string& folder, const Seg
     }
   }
   return Status();
-}
-
-Status SegmentRecords::Damaged() const {
-  return Status::Data(fmt::format("segment '{}' is damaged", reference_->path));
-}
-
-Status SegmentRecords::Open(std::string_view magic) {
-  if (!segment_.starts_with(magic) || segment_.size() < kMagicSize + 4) return Damaged();
-  const size_t size = NumberAt(segment_, kMagicSize);
-  at_ = kMagicSize + 4;
-  if (segment_.size() - at_ < size) return Damaged();
-  header_ = segment_.substr(at_, size);
-  at_ += size;
-  return Status();
-}
-
-Result<bool> SegmentRecords::Next(SegmentRecord* record) {
-  if (read_ == reference_->records) {
-    if (at_ != segment_.size()) return Damaged();
-    return false;
-  }
-  if (segment_.size() - at_ < kRecordHead) return Damaged();
-  const size_t size = NumberAt(segment_, at_);
-  record->is_delete = segment_[at_ + 4] == kDelete;
-  at_ += kRecordHead;
-  if (segment_.size() - at_ < size) return Damaged();
-  record->cells = segment_.substr(at_, size);
-  at_ += size;
-  ++read_;
-  return true;
 }
 
 }  // namespace caudal

@@ -2,7 +2,7 @@
 //
 // The sinks whose targets cannot hold invisible rows share it (docs/formats/segment.md): the connector's
 // magic, the length of a JSON header and the header, then the records. What applies a segment needs nothing
-// but the file and the target. Functions may be called from any thread; SegmentRecords belongs to one.
+// but the file and the target. SegmentRecords reads it. Functions may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -53,41 +53,10 @@ struct SegmentReference {
   Status CheckTarget(const SegmentForm& form, std::string_view options) const;
 };
 
-// The segment's bytes, checked. `missing_or_damaged` is set when they can never be read again.
-Result<std::string> ReadSegment(FileSystem* files, const SegmentReference& reference,
-                                bool* missing_or_damaged);
-
 // Removes the files of committables that the target has: nobody asks for them again, and one that stays is a
 // leftover.
 void RemoveSegments(FileSystem* files, const SegmentForm& form, std::span<const Committable> committables);
 // Every segment of the sink.
 Status RemoveAllSegments(FileSystem* files, const std::string& folder, const SegmentForm& form);
-
-struct SegmentRecord {
-  bool is_delete = false;
-  std::string_view cells;  // of all columns, or of the key's for a delete
-};
-
-// Reads a segment record by record. `segment` and `reference` outlive it.
-class SegmentRecords {
- public:
-  SegmentRecords(std::string_view segment, const SegmentReference& reference)
-      : segment_(segment), reference_(&reference) {}
-
-  // Data error when the bytes are no segment of that form.
-  Status Open(std::string_view magic);
-  std::string_view header() const { return header_; }
-  // False behind the last record.
-  Result<bool> Next(SegmentRecord* record);
-  int64_t read() const { return read_; }  // records so far
-  Status Damaged() const;
-
- private:
-  std::string_view segment_;
-  const SegmentReference* reference_;
-  std::string_view header_;
-  size_t at_ = 0;
-  int64_t read_ = 0;
-};
 
 }  // namespace caudal

@@ -97,8 +97,8 @@ Status JdbcCommitter::CommitInTransaction(Epoch epoch, std::span<const Committab
   for (const Committable& committable : committables) {
     ASSIGN_OR_RETURN(const SegmentReference reference, SegmentReference::Parse(form_, committable.payload));
     RETURN_IF_ERROR(reference.CheckTarget(form_, "'url' and 'table-name'"));
-    ASSIGN_OR_RETURN(const std::string segment, ReadSegment(context_.files, reference, lost));
-    RETURN_IF_ERROR(ApplySegment(segment, reference, database_.get()));
+    ASSIGN_OR_RETURN(SegmentRecords records, SegmentRecords::OfFile(context_.files, reference, lost));
+    RETURN_IF_ERROR(ApplySegment(&records, reference, database_.get()));
   }
   if (!context_.ephemeral) RETURN_IF_ERROR(WriteLedger(epoch));
   RETURN_IF_ERROR(transaction.Commit());

@@ -91,15 +91,14 @@ SegmentForm JdbcSegmentForm(const JdbcTarget& target) {
   return form;
 }
 
-Status ApplySegment(std::string_view segment, const SegmentReference& reference, Sqlite* database) {
-  SegmentRecords records(segment, reference);
-  RETURN_IF_ERROR(records.Open(kMagic));
-  const Json header = Json::parse(records.header(), nullptr, false);
+Status ApplySegment(SegmentRecords* records, const SegmentReference& reference, Sqlite* database) {
+  RETURN_IF_ERROR(records->Open(kMagic));
+  const Json header = Json::parse(records->header(), nullptr, false);
   if (!header.is_object() || !header.contains("table") || !header.contains("columns") ||
       !header.contains("key")) {
-    return records.Damaged();
+    return records->Damaged();
   }
-  return ApplyRecords(&records, header, reference, database);
+  return ApplyRecords(records, header, reference, database);
 }
 
 }  // namespace caudal

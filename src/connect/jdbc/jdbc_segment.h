@@ -3,9 +3,8 @@
 // Free functions; any thread that owns the database's connection.
 #pragma once
 
-#include <string_view>
-
 #include "api/segment/segment_file.h"
+#include "api/segment/segment_records.h"
 #include "base/status.h"
 #include "connect/jdbc/jdbc_target.h"
 #include "db/sqlite.h"
@@ -15,6 +14,6 @@ namespace caudal {
 SegmentForm JdbcSegmentForm(const JdbcTarget& target);
 
 // Applies every record, inside the caller's transaction.
-Status ApplySegment(std::string_view segment, const SegmentReference& reference, Sqlite* database);
+Status ApplySegment(SegmentRecords* records, const SegmentReference& reference, Sqlite* database);
 
 }  // namespace caudal

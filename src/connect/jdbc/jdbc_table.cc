@@ -45,7 +45,9 @@ Status CheckTable(const JdbcTarget& target, Sqlite* database) {
             QuoteSqliteName(target.table), target.ColumnDefinition(field), target.declared));
   }
   // SQLite itself says whether the statements of a segment fit the table: a unique key above all.
-  return ApplySegment(EmptySegment(JdbcSegmentForm(target)), SegmentReference{}, database);
+  const SegmentReference none;
+  SegmentRecords records(EmptySegment(JdbcSegmentForm(target)), none);
+  return ApplySegment(&records, none, database);
 }
 
 Status CheckDatabase(const JdbcTarget& target, FileSystem* files) {

@@ -153,8 +153,7 @@ Status RedisCommitter::Gone(Status why, const Ledger& ledger, Epoch epoch) const
 }
 
 Status RedisCommitter::ApplySegment(const SegmentReference& reference, RedisPipeline* pipeline, bool* lost) {
-  ASSIGN_OR_RETURN(const std::string segment, ReadSegment(context_.files, reference, lost));
-  SegmentRecords records(segment, reference);
+  ASSIGN_OR_RETURN(SegmentRecords records, SegmentRecords::OfFile(context_.files, reference, lost));
   RETURN_IF_ERROR(records.Open(kRedisSegmentMagic));
   ASSIGN_OR_RETURN(RedisLayout layout, RedisLayout::Parse(records.header()));
   ASSIGN_OR_RETURN(RedisRowWriter rows, RedisRowWriter::Make(std::move(layout)));

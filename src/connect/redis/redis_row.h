@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/segment/cell.h"
-#include "api/segment/segment_file.h"
+#include "api/segment/segment_records.h"
 #include "base/status.h"
 #include "connect/redis/redis_command.h"
 #include "connect/redis/redis_layout.h"

@@ -76,8 +76,8 @@ Status KafkaCommitter::SendRows(std::span<const Committable> committables, bool*
   for (const Committable& committable : committables) {
     ASSIGN_OR_RETURN(const SegmentReference reference, SegmentReference::Parse(form_, committable.payload));
     RETURN_IF_ERROR(reference.CheckTarget(form_, "'topic'"));
-    ASSIGN_OR_RETURN(const std::string segment, ReadSegment(context_.files, reference, lost));
-    RETURN_IF_ERROR(SendKafkaSegment(segment, reference, partitions_, producer_.get()));
+    ASSIGN_OR_RETURN(SegmentRecords records, SegmentRecords::OfFile(context_.files, reference, lost));
+    RETURN_IF_ERROR(SendKafkaSegment(&records, partitions_, producer_.get()));
   }
   return Status();
 }

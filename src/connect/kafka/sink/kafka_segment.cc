@@ -56,23 +56,21 @@ SegmentForm KafkaSegmentForm(const KafkaSinkOptions& options, int task) {
   return form;
 }
 
-Status SendKafkaSegment(std::string_view segment, const SegmentReference& reference, int32_t partitions,
-                        KafkaProducer* producer) {
-  SegmentRecords records(segment, reference);
-  RETURN_IF_ERROR(records.Open(kMagic));
-  const Json header = Json::parse(records.header(), nullptr, false);
+Status SendKafkaSegment(SegmentRecords* records, int32_t partitions, KafkaProducer* producer) {
+  RETURN_IF_ERROR(records->Open(kMagic));
+  const Json header = Json::parse(records->header(), nullptr, false);
   if (!header.is_object() || !header.contains("topic") || !header["topic"].is_string())
-    return records.Damaged();
+    return records->Damaged();
   const std::string topic = header["topic"], partitioner = header.value("partitioner", "default");
   const int64_t task = header.value("task", int64_t{0});
   SegmentRecord stored;
   for (;;) {
-    ASSIGN_OR_RETURN(const bool more, records.Next(&stored));
+    ASSIGN_OR_RETURN(const bool more, records->Next(&stored));
     if (!more) return Status();
     OutgoingRecord record;
     record.topic = topic;
-    record.partition = PartitionOf(partitioner, task, records.read(), partitions);
-    if (!ReadRecord(stored, &record)) return records.Damaged();
+    record.partition = PartitionOf(partitioner, task, records->read(), partitions);
+    if (!ReadRecord(stored, &record)) return records->Damaged();
     RETURN_IF_ERROR(producer->Produce(record));
   }
 }

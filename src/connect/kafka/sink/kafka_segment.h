@@ -4,9 +4,8 @@
 // Free functions; any thread that owns the producer.
 #pragma once
 
-#include <string_view>
-
 #include "api/segment/segment_file.h"
+#include "api/segment/segment_records.h"
 #include "base/status.h"
 #include "connect/kafka/kafka_producer.h"
 #include "connect/kafka/sink/kafka_sink_options.h"
@@ -17,7 +16,6 @@ namespace caudal {
 SegmentForm KafkaSegmentForm(const KafkaSinkOptions& options, int task);
 
 // Gives every record to `producer`, which may still have to send some. `partitions`: of the topic.
-Status SendKafkaSegment(std::string_view segment, const SegmentReference& reference, int32_t partitions,
-                        KafkaProducer* producer);
+Status SendKafkaSegment(SegmentRecords* records, int32_t partitions, KafkaProducer* producer);
 
 }  // namespace caudal
