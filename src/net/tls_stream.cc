@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <climits>
 
+#include "net/tls_files.h"
+
 namespace caudal {
 namespace {
-
-using Context = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
 
 constexpr size_t kRecordBytes = 16 << 10;  // a record of TLS holds no more
 
@@ -27,41 +27,6 @@ std::string TakeLibraryError() {
   ERR_clear_error();
   const char* reason = code == 0 ? nullptr : ERR_reason_error_string(code);
   return reason == nullptr ? "unknown reason" : reason;
-}
-
-int GivePassword(char* buffer, int size, int, void* password) {
-  const auto* text = static_cast<const std::string*>(password);
-  return static_cast<int>(text->copy(buffer, static_cast<size_t>(size)));
-}
-
-Status BadFile(std::string_view what, const std::string& path) {
-  return Status::User(fmt::format("cannot use {} '{}': {}", what, path, TakeLibraryError()))
-      .Hint("it is a file in PEM form, -----BEGIN …, that this process can read");
-}
-
-Status LoadOwnCertificate(const TlsOptions& options, SSL_CTX* context) {
-  if (options.certificate_file.empty()) return Status();
-  if (SSL_CTX_use_certificate_chain_file(context, options.certificate_file.c_str()) != 1) {
-    return BadFile("the certificate", options.certificate_file);
-  }
-  SSL_CTX_set_default_passwd_cb(context, &GivePassword);
-  SSL_CTX_set_default_passwd_cb_userdata(context, const_cast<std::string*>(&options.key_password));
-  const std::string& key = options.key_file.empty() ? options.certificate_file : options.key_file;
-  const bool read = SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) == 1;
-  SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
-  return read ? Status() : BadFile("the private key", key);
-}
-
-Result<Context> MakeContext(const TlsOptions& options) {
-  Context context(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free);
-  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  if (options.ca_file.empty()) {
-    SSL_CTX_set_default_verify_paths(context.get());
-  } else if (SSL_CTX_load_verify_file(context.get(), options.ca_file.c_str()) != 1) {
-    return BadFile("the authorities' certificates", options.ca_file);
-  }
-  RETURN_IF_ERROR(LoadOwnCertificate(options, context.get()));
-  return context;
 }
 
 // "'db.bank.example', '10.0.0.7'"
@@ -122,7 +87,7 @@ Result<std::unique_ptr<ByteStream>> TlsStream::Connect(const TlsOptions& options
 TlsStream::~TlsStream() { SSL_free(ssl_); }
 
 Status TlsStream::Prepare(const TlsOptions& options, const std::string& name) {
-  ASSIGN_OR_RETURN(const Context context, MakeContext(options));
+  ASSIGN_OR_RETURN(const TlsContext context, MakeTlsContext(options));
   SSL_CTX_set_client_cert_cb(context.get(), &Heard::OnWanted);
   ssl_ = SSL_new(context.get());
   arrived_ = BIO_new(BIO_s_mem());

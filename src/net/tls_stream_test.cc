@@ -213,28 +213,38 @@ class NoStream : public ByteStream {
 
 TEST_F(TlsStreamTest, AFileThatIsNoneIsNamed) {
   authority_.Issue("client", "DNS:caudal", -3600, 3600, "sesame");
-  const auto refused = [&](TlsOptions options) {
+  const auto refused = [&](const TlsOptions& options) {
     const Status status =
         TlsStream::Connect(options, std::make_unique<NoStream>(), "db", "db:1", Socket::In(100)).status();
     EXPECT_EQ(status.domain(), Domain::kUser);
     EXPECT_THAT(status.ToString(), Not(HasSubstr("wrong-word")));
-    return status.message();
+    return status.message() + " (" + status.hint() + ")";
   };
-  EXPECT_THAT(refused({.ca_file = "/no/ca.pem",
-                       .certificate_file = "",
-                       .key_file = "",
-                       .key_password = "",
-                       .server_name = ""}),
-              HasSubstr("cannot use the authorities' certificates '/no/ca.pem'"));
   TlsOptions options = options_;
+  options.ca_file = "/no/ca.pem";
+  EXPECT_THAT(refused(options),
+              HasSubstr("cannot use the authorities' certificates '/no/ca.pem': No such file or directory"));
+  options.ca_file = authority_.key_file("server");
+  EXPECT_THAT(refused(options), HasSubstr("server.key': it holds no certificate in PEM form"));
+  options = options_;
   options.certificate_file = authority_.key_file("server");
-  EXPECT_THAT(refused(options), AllOf(HasSubstr("the certificate"), HasSubstr("server.key")));
+  EXPECT_THAT(refused(options),
+              AllOf(HasSubstr("cannot use the certificate"), HasSubstr("server.key': it holds no")));
   options.certificate_file = authority_.certificate_file("client");
+  EXPECT_THAT(refused(options),
+              AllOf(HasSubstr("client.pem' of the certificate does not hold its private key"),
+                    HasSubstr("'ssl.key.location'")));
+  options.key_file = authority_.certificate_file("client");
+  EXPECT_THAT(refused(options), HasSubstr("client.pem': it holds no private key in PEM form"));
   options.key_file = authority_.key_file("client");
+  EXPECT_THAT(refused(options),
+              AllOf(HasSubstr("client.key' is locked by a password"), HasSubstr("set 'ssl.key.password'")));
   options.key_password = "wrong-word";
-  EXPECT_THAT(refused(options), AllOf(HasSubstr("the private key"), HasSubstr("client.key")));
-  options.key_file = authority_.key_file("server");  // of another certificate
-  EXPECT_THAT(refused(options), HasSubstr("server.key"));
+  EXPECT_THAT(refused(options), AllOf(HasSubstr("the password does not open the private key"),
+                                      HasSubstr("client.key"), HasSubstr("'ssl.key.password'")));
+  options.key_file = authority_.key_file("server");
+  EXPECT_THAT(refused(options),
+              AllOf(HasSubstr("server.key' is not that of the certificate"), HasSubstr("client.pem")));
 }
 
 TEST_F(TlsStreamTest, APeerWithoutTlsIsSaid) {
