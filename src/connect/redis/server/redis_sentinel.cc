@@ -8,6 +8,9 @@
 namespace caudal {
 namespace {
 
+constexpr std::string_view kMasterHint =
+    "'master.name' is the name in the sentinels' configuration: sentinel monitor <name> …";
+
 // The address, or one without a host when the sentinel knows no such master.
 Result<SocketAddress> Ask(const RedisTarget& login, const SocketAddress& sentinel) {
   ASSIGN_OR_RETURN(const auto connection, RedisConnection::OpenAt(&login, sentinel, "sentinel"));
@@ -30,18 +33,31 @@ Result<SocketAddress> FindRedisMaster(const RedisTarget& target) {
   login.username = target.sentinel_username;
   login.password = target.sentinel_password;
   login.database = 0;
-  Status failed;
+  // What each has said; of several errors the one that only other options can mend, and its hint.
+  std::string said;
+  Status worst;
+  bool unknown = false;  // to one that has answered
   for (const SocketAddress& sentinel : target.nodes) {
     Result<SocketAddress> master = Ask(login, sentinel);
     if (master.ok() && !master->host.empty()) return master;
-    // Of several errors the one that only other options can mend.
-    if (!master.ok() && (failed.ok() || failed.domain() == Domain::kExternal)) {
-      failed = std::move(master).status().At(fmt::format("sentinel {}", sentinel.text()));
+    const std::string answer =
+        master.ok() ? fmt::format("it knows no master '{}'", target.master_name) : master.status().message();
+    said += fmt::format("{}sentinel {}: {}", said.empty() ? "" : "; ", sentinel.text(), answer);
+    unknown = unknown || master.ok();
+    if (!master.ok() && (worst.ok() || worst.domain() == Domain::kExternal)) {
+      worst = std::move(master).status();
     }
   }
-  if (!failed.ok()) return failed;
-  return Status::User(fmt::format("no sentinel knows a master '{}'", target.master_name))
-      .Hint("'master.name' is the name in their configuration: sentinel monitor <name> …");
+  if (worst.ok()) {
+    return Status::User(fmt::format("no sentinel knows a master '{}'", target.master_name))
+        .Hint(std::string(kMasterHint));
+  }
+  const std::string hint = unknown ? std::string(kMasterHint) : worst.hint();
+  // One that does not answer may be the one that knows.
+  const bool final = worst.domain() != Domain::kExternal;
+  std::string message = fmt::format("no sentinel tells where master '{}' is: {}", target.master_name, said);
+  return (final ? Status::User(std::move(message)) : Status::External(std::move(message), Retry::kBackoff))
+      .Hint(hint);
 }
 
 }  // namespace caudal

@@ -197,6 +197,14 @@ TEST_F(RedisSentinelTest, WhatSentinelsDoNotKnowIsSaid) {
   sentinels_[0].reset();
   sentinels_[1].reset();
   Write(*MakeSink(table), {1, 1}, {{kAdd, "a", 1}});
+  // Whoever is down may be the one that knows; what the others say is told all the same.
+  table.options["master.name"] = "shop";
+  const auto sink = MakeSink(table);
+  const Status unknown = (*sink->MakeCommitter())->LastCommitted().status();
+  EXPECT_EQ(unknown.domain(), Domain::kExternal);
+  EXPECT_THAT(unknown.message(), HasSubstr("Connection refused"));
+  EXPECT_THAT(unknown.message(), HasSubstr("it knows no master 'shop'"));
+  EXPECT_THAT(unknown.hint(), HasSubstr("'master.name'"));
 }
 
 }  // namespace
