@@ -315,8 +315,8 @@ Status SourceTask::RejectRecords(const ActiveSplit& split, const std::vector<Rej
   NoteDead(records[0].error_class, records[0].message, first.Place(0));
   for (const RejectedRecord& record : records) *fates_.Get(Fate::kDead, record.error_class) += record.records;
   if (dead_letter_ == nullptr || options_.errors == ErrorPolicy::kSkip) return Status();
-  const Chunk rows = job_->dead_letter->FromRecords(records, plan_.as<ScanNode>()->table.name,
-                                                    split.split.ordinal, id(), job_->env->NowMillis());
+  const Chunk rows = job_->dead_letter->FromRecords(
+      records, plan_.as<ScanNode>()->table.name, split.split.ordinal, {id(), task(), job_->env->NowMillis()});
   dead_letter_->rows += rows.size();
   dead_letter_->Send(rows);
   return Status();

@@ -194,8 +194,9 @@ void TaskNode::RejectRows(const Chunk& chunk, const Schema& schema, const Reject
     NoteDead(rejection.name, rejection.messages.empty() ? std::string() : rejection.messages[0], place);
   }
   if (dead_letter_ == nullptr) return;
-  const Chunk rows = job_->dead_letter->FromRows(
-      chunk, schema, rejection, job_->source_of[static_cast<size_t>(node_)], id_, job_->env->NowMillis());
+  const Chunk rows =
+      job_->dead_letter->FromRows(chunk, schema, rejection, job_->source_of[static_cast<size_t>(node_)],
+                                  {id_, task_, job_->env->NowMillis()});
   dead_letter_->rows += rows.size();
   dead_letter_->Send(rows);
 }

@@ -119,8 +119,7 @@ Chunk DeadLetterTable::Build(int32_t rows, Fill fill) const {
 }
 
 Chunk DeadLetterTable::FromRows(const Chunk& chunk, const Schema& schema, const Rejection& rejection,
-                                const std::string& source, const std::string& node,
-                                int64_t now_millis) const {
+                                const std::string& source, const DeadLetterWitness& witness) const {
   const RowSet rows = chunk.rows();
   const Column* split = Hidden(chunk, schema, kSplitColumn);
   const Column* offset = Hidden(chunk, schema, kOffsetColumn);
@@ -157,14 +156,15 @@ Chunk DeadLetterTable::FromRows(const Chunk& chunk, const Schema& schema, const 
       cell.message = rejection.messages[at];
       if (at < rejection.places.size()) cell.place = rejection.places[at];
     }
-    cell.node = node;
-    cell.now_millis = now_millis;
+    cell.node = witness.node;
+    cell.task = witness.task;
+    cell.now_millis = witness.now_millis;
     return cell;
   });
 }
 
 Chunk DeadLetterTable::FromRecords(std::span<const RejectedRecord> records, const std::string& source,
-                                   int split, const std::string& node, int64_t now_millis) const {
+                                   int split, const DeadLetterWitness& witness) const {
   return Build(static_cast<int32_t>(records.size()), [&](int32_t i) {
     const RejectedRecord& record = records[static_cast<size_t>(i)];
     DeadLetterCell cell;
@@ -178,8 +178,9 @@ Chunk DeadLetterTable::FromRecords(std::span<const RejectedRecord> records, cons
     cell.arrival_millis = record.arrival_millis;
     cell.error_class = record.error_class;
     cell.message = record.message;
-    cell.node = node;
-    cell.now_millis = now_millis;
+    cell.node = witness.node;
+    cell.task = witness.task;
+    cell.now_millis = witness.now_millis;
     return cell;
   });
 }

@@ -37,10 +37,10 @@ class DeadLetterTable {
   // The selected rows of `chunk`, which has the columns of `schema`; hidden ones tell where rows came from.
   // `source`: the table they were read from; empty = they come from several.
   Chunk FromRows(const Chunk& chunk, const Schema& schema, const Rejection& rejection,
-                 const std::string& source, const std::string& node, int64_t now_millis) const;
+                 const std::string& source, const DeadLetterWitness& witness) const;
   // Records that never became rows.
   Chunk FromRecords(std::span<const RejectedRecord> records, const std::string& source, int split,
-                    const std::string& node, int64_t now_millis) const;
+                    const DeadLetterWitness& witness) const;
 
  private:
   enum class Content {

@@ -88,6 +88,7 @@ void AppendDeadLetterHeaders(const DeadLetterCell& cell, const DeadLetterOwner& 
   }
   if (cell.offset) row.Connect("offset", std::to_string(*cell.offset));
   row.Connect("connector.name", owner.query);
+  row.Connect("task.id", std::to_string(cell.task));
   row.Connect("stage", StageOf(cell.error_class));
   row.Connect("class.name", cell.node);
   row.Connect("exception.class.name", cell.error_class);

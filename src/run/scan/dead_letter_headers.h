@@ -39,7 +39,15 @@ struct DeadLetterCell {
   std::string_view message;
   std::string_view place;       // in the SQL; empty: of no expression
   std::string_view node;        // the plan's operator
+  int task = 0;                 // of that operator
   int64_t arrival_millis = -1;  // when the record came into its topic; -1: not known
+  int64_t now_millis = 0;
+};
+
+// Who rejects, and when.
+struct DeadLetterWitness {
+  std::string_view node;  // the plan's operator
+  int task = 0;
   int64_t now_millis = 0;
 };
 

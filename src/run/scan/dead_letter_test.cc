@@ -68,7 +68,7 @@ TEST(DeadLetterTable, ARecordOfATopicKeepsKeyAndHeadersAndSaysWhy) {
   tombstone.no_value = true;
   tombstone.file = "part-1.json";
   const std::vector<RejectedRecord> records = {record, tombstone};
-  const Chunk rows = made->FromRecords(records, "cards", 3, "cards/scan/1", 42);
+  const Chunk rows = made->FromRecords(records, "cards", 3, {"cards/scan/1", 5, 42});
   EXPECT_EQ(ColumnView<StringView>(*rows.column(0))[0].view(), "ann");
   EXPECT_TRUE(rows.column(0)->IsNull(1));
   EXPECT_TRUE(rows.column(1)->IsNull(1));
@@ -80,7 +80,7 @@ TEST(DeadLetterTable, ARecordOfATopicKeepsKeyAndHeadersAndSaysWhy) {
       ElementsAre(Pair("trace", "1"), Pair("trace", "NULL"), Pair("__connect.errors.topic", "cards"),
                   Pair("__connect.errors.partition", "3"), Pair("__connect.errors.offset", "15"),
                   Pair("__connect.errors.connector.name", "bank/silver"),
-                  Pair("__connect.errors.stage", "VALUE_CONVERTER"),
+                  Pair("__connect.errors.task.id", "5"), Pair("__connect.errors.stage", "VALUE_CONVERTER"),
                   Pair("__connect.errors.class.name", "cards/scan/1"),
                   Pair("__connect.errors.exception.class.name", "malformed"),
                   Pair("__connect.errors.exception.message", "not JSON"),
