@@ -82,7 +82,7 @@ Result<SegmentReference> SegmentReference::Parse(const SegmentForm& form, std::s
     return json.is_object() && json.contains(name) && json[name].is_number_integer();
   };
   if (!number("size") || !number("crc32c") || !number("records") || !json.contains("path") ||
-      !json["path"].is_string()) {
+      !json["path"].is_string() || (json.contains("target") && !json["target"].is_string())) {
     return Status::Data(fmt::format("'{}' is no committable of connector '{}'", payload, form.connector));
   }
   return SegmentReference{json["path"], json.value("target", ""), json["size"], json["crc32c"],

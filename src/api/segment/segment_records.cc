@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMagicSize = 8;
 constexpr size_t kRecordHead = 13;  // length of the cells, operation, rows added, rows removed
-constexpr char kDelete = '-';
+constexpr char kDeleteMark = '-';
 constexpr int64_t kBlockBytes = 1 << 20;
 
 uint32_t NumberAt(std::string_view bytes, size_t at) {
@@ -101,7 +101,7 @@ Result<bool> SegmentRecords::Next(SegmentRecord* record) {
   const size_t size = NumberAt(block_, at_);
   ASSIGN_OR_RETURN(there, Need(kRecordHead + size));
   if (!there) return Damaged();
-  record->is_delete = block_[at_ + 4] == kDelete;
+  record->is_delete = block_[at_ + 4] == kDeleteMark;
   record->cells = std::string_view(block_).substr(at_ + kRecordHead, size);
   at_ += kRecordHead + size;
   ++read_;
