@@ -73,9 +73,9 @@ class SinkCommitter {
   virtual ~SinkCommitter() = default;
   // The newest epoch that the target knows to be committed, if the target can say; {0, 0} otherwise.
   virtual Result<Epoch> LastCommitted() = 0;
-  // Whether every commit, an empty one too, is noted in the target together with its rows: then a target that
-  // knows less than the checkpoint is another one, or an older copy.
-  virtual bool keeps_ledger() const { return false; }
+  // Where the target has noted, together with the rows, that these were committed, an epoch without rows too;
+  // empty: nowhere. A target that knows less than such an epoch is another one, or an older copy.
+  virtual std::string ledger(std::span<const Committable> committables) const { return {}; }
   virtual CommitResult Commit(Epoch epoch, std::span<const Committable> committables) = 0;
   // After a restore: removes what no manifest names (half-written files of the crashed run).
   virtual Status RemoveLeftovers() { return Status(); }

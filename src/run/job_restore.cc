@@ -10,6 +10,17 @@
 #include "run/job.h"
 
 namespace caudal {
+namespace {
+
+std::vector<Committable> CommittablesOf(const NodeState& sink) {
+  std::vector<Committable> committables;
+  for (const StoredCommittable& one : sink.committables) {
+    committables.push_back({one.payload, one.rows_added, one.rows_removed, one.bytes});
+  }
+  return committables;
+}
+
+}  // namespace
 
 // Claims a generation that no target has seen, so that none takes our epochs for older ones.
 Status Job::OpenStore() {
@@ -99,18 +110,21 @@ Status Job::CheckLedgers() const {
   const Result<Manifest> manifest = ReadManifest(options_.files, file->path);
   if (!manifest.ok()) return Status();  // nothing to compare with
   for (const auto& [node, id, last] : sink_ids_) {
-    if (!sinks_->committer(node)->keeps_ledger() || manifest->Find(id) == nullptr) continue;
-    if (last >= former) continue;
+    const NodeState* state = manifest->Find(id);
+    if (state == nullptr || last >= former) continue;
+    const std::string ledger = sinks_->committer(node)->ledger(CommittablesOf(*state));
+    if (ledger.empty()) continue;
+    const std::string known =
+        last == Epoch() ? "no epoch" : fmt::format("epoch {}-{} as the last", last.generation, last.number);
     return Status::User(fmt::format("the target of sink '{}' knows {} of this query, and its epoch {}-{} was "
-                                    "committed: it is another target, or an older copy of it",
-                                    id,
-                                    last == Epoch() ? std::string("no epoch")
-                                                    : fmt::format("epoch {}-{} as the last", last.generation,
-                                                                  last.number),
-                                    former.generation, former.number))
+                                    "committed: it is another target, or an older copy of it, or its ledger "
+                                    "was emptied ({})",
+                                    id, known, former.generation, former.number, ledger))
         .Hint(
-            "going on would leave rows out there: bring the former target back (a relative path counts from "
-            "the folder that caudal runs in), or rebuild into empty targets under another --state folder");
+            "going on would leave rows out there, or write them twice: bring the former target back (a "
+            "relative "
+            "path counts from the folder that caudal runs in), or rebuild into empty targets under another "
+            "--state folder");
   }
   return Status();
 }

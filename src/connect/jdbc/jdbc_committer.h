@@ -23,7 +23,9 @@ class JdbcCommitter : public SinkCommitter {
   static Result<std::unique_ptr<SinkCommitter>> Make(JdbcTarget target, ConnectorContext context);
 
   Result<Epoch> LastCommitted() override;
-  bool keeps_ledger() const override { return !context_.ephemeral; }
+  std::string ledger(std::span<const Committable>) const override {
+    return context_.ephemeral ? "" : "table 'caudal_ledger' of '" + target_.path + "'";
+  }
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
   // Every segment of the sink: called when the manifest's epoch has been committed again.
   Status RemoveLeftovers() override;

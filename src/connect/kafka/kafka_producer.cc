@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kCallMillis = 20'000;
 constexpr int kCommitMillis = 60'000;
+constexpr int kStallMillis = 5'000;  // without an acknowledgement
 constexpr int kPollMillis = 100;
 constexpr int kLooksForNewTopic = 50;
 constexpr int kLooksForKnownTopic = 100;  // as many times kPollMillis
@@ -187,13 +188,20 @@ Status KafkaProducer::Produce(const OutgoingRecord& record) {
   return first_error_ == 0 ? Status() : Failure("a record was not taken", first_error_, {});
 }
 
-Status KafkaProducer::Flush() {
-  rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+Status KafkaProducer::Flush(const std::string& topic) {
+  using Clock = std::chrono::steady_clock;
+  rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__TIMED_OUT;
+  int64_t before = acknowledged_;
   // However much there is: only a broker that acknowledges nothing any more is given up.
-  for (int64_t before = -1; acknowledged_ > before && first_error_ == 0;) {
-    before = acknowledged_;
-    error = rd_kafka_flush(client_, kCommitMillis);
-    if (error != RD_KAFKA_RESP_ERR__TIMED_OUT) break;
+  for (auto since = Clock::now(); error == RD_KAFKA_RESP_ERR__TIMED_OUT && first_error_ == 0;) {
+    error = rd_kafka_flush(client_, kStallMillis);
+    if (std::exchange(before, acknowledged_) < acknowledged_) since = Clock::now();
+    const auto stalled = Clock::now() - since;
+    if (stalled > std::chrono::milliseconds(kCommitMillis)) break;
+    if (error != RD_KAFKA_RESP_ERR__TIMED_OUT || stalled < std::chrono::milliseconds(kStallMillis)) continue;
+    // To the library a topic that was deleted is one that may come again.
+    const Status there = AwaitPartitions(topic).status();
+    if (!there.ok() && there.domain() == Domain::kUser) return there;
   }
   if (first_error_ != 0) return Failure("a record was not taken", first_error_, {});
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Failure("records are not acknowledged", error, {});
@@ -208,6 +216,14 @@ Status KafkaProducer::Commit() {
                           rd_kafka_error_string(error));
   rd_kafka_error_destroy(error);
   return status;
+}
+
+Result<std::string> KafkaProducer::ClusterId() {
+  char* id = rd_kafka_clusterid(client_, kCallMillis);
+  if (id == nullptr) return Failure("no Kafka broker answers", RD_KAFKA_RESP_ERR__TRANSPORT, {});
+  std::string copy = id;
+  rd_kafka_mem_free(client_, id);
+  return copy;
 }
 
 Result<int32_t> KafkaProducer::Partitions(const std::string& topic) {

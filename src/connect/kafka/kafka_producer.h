@@ -44,14 +44,15 @@ class KafkaProducer {
   Status Begin();
   // Copies the record; waits for room in the client's queue. The Status is of this record or of one before.
   Status Produce(const OutgoingRecord& record);
-  // Waits until each record is acknowledged.
-  Status Flush();
+  // Waits until each record is acknowledged. User error if nothing comes because `topic` is no longer there.
+  Status Flush(const std::string& topic);
   Status Commit();
   int64_t acknowledged() const { return acknowledged_; }
   // The compression that the client was set to, and whether a broker has not taken it since.
   static std::string Compression(const std::map<std::string, std::string>& properties);
   bool compression_refused() const { return events_.compression_refused(); }
 
+  Result<std::string> ClusterId();
   // User error: there is no such topic. External errors: no broker answered.
   Result<int32_t> Partitions(const std::string& topic);
   // The same of a topic that was there a while ago: a broker that has just started may not know it yet, so

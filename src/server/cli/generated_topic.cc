@@ -78,7 +78,7 @@ Status GeneratedTopic::Send(const NeobankRecord& record) {
 }
 
 Status GeneratedTopic::Finish(const NeobankRecords& records) {
-  RETURN_IF_ERROR(producer_->Flush());
+  RETURN_IF_ERROR(producer_->Flush(name_));
   for (uint32_t partition = 0; partition < partitions_; ++partition) {
     ASSIGN_OR_RETURN(const KafkaRange range,
                      client_->Range({name_, static_cast<int32_t>(partition)}, kTimeoutMillis));

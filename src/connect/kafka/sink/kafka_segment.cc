@@ -11,6 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view kMagic = "CDLKAFK1";
+constexpr std::string_view kOfCluster = " of cluster ";
 constexpr std::string_view kPartitioners[] = {"default", "fixed", "round-robin"};
 
 // Which partition the record goes to that is `number`-th of its segment.
@@ -41,7 +42,7 @@ bool ReadRecord(const SegmentRecord& stored, OutgoingRecord* record) {
 
 }  // namespace
 
-SegmentForm KafkaSegmentForm(const KafkaSinkOptions& options, int task) {
+SegmentForm KafkaSegmentForm(const KafkaSinkOptions& options, int task, std::string_view cluster) {
   SegmentForm form;
   form.connector = options.upsert ? "upsert-kafka" : "kafka";
   form.magic = kMagic;
@@ -50,10 +51,15 @@ SegmentForm KafkaSegmentForm(const KafkaSinkOptions& options, int task) {
       {"partitioner", kPartitioners[static_cast<size_t>(options.partitioner)]},
       {"task",
        task}}.dump();
-  form.origin = "topic " + options.topic;
+  form.origin = form.former_origin = "topic " + options.topic;
+  if (!cluster.empty()) form.origin.append(kOfCluster).append(cluster);
   form.declared = options.declared;
   if (options.upsert) form.key = {KafkaEnvelope::kKey};
   return form;
+}
+
+bool HasKafkaLedger(const SegmentReference& reference) {
+  return reference.target.find(kOfCluster) != std::string::npos;  // no topic's name has a blank
 }
 
 Status SendKafkaSegment(SegmentRecords* records, int32_t partitions, KafkaProducer* producer) {

@@ -39,17 +39,16 @@ Result<std::unique_ptr<SinkWriter>> KafkaSink::MakeWriter(int task) {
   ASSIGN_OR_RETURN(KafkaEnvelope envelope, KafkaEnvelope::Make(table_, options_));
   return std::unique_ptr<SinkWriter>(std::make_unique<KafkaSinkWriter>(
       std::move(envelope), options_.max_record_bytes,
-      std::make_unique<SegmentWriter>(KafkaSegmentForm(options_, task), context_, task)));
+      std::make_unique<SegmentWriter>(KafkaSegmentForm(options_, task, facts_.cluster), context_, task)));
 }
 
 Result<std::unique_ptr<SinkCommitter>> KafkaSink::MakeCommitter() {
-  return std::unique_ptr<SinkCommitter>(
-      std::make_unique<KafkaCommitter>(options_, context_, &compression_refused_));
+  return std::unique_ptr<SinkCommitter>(std::make_unique<KafkaCommitter>(options_, context_, &facts_));
 }
 
 ClientFacts KafkaSink::client() const {
   std::string compression = KafkaProducer::Compression(options_.table.properties);
-  if (compression_refused_) compression = "none: a broker does not take " + compression;
+  if (facts_.compression_refused) compression = "none: a broker does not take " + compression;
   return {{"library", KafkaLibrary()}, {"compression", std::move(compression)}};
 }
 

@@ -5,11 +5,11 @@
 // epoch, and no transaction times out between the checkpoint and its commit.
 #pragma once
 
-#include <atomic>
 #include <memory>
 
 #include "api/connector.h"
 #include "api/sink.h"
+#include "connect/kafka/sink/kafka_sink_facts.h"
 #include "connect/kafka/sink/kafka_sink_options.h"
 
 namespace caudal {
@@ -37,7 +37,7 @@ class KafkaSink : public Sink {
   Table table_;
   KafkaSinkOptions options_;
   ConnectorContext context_;
-  std::atomic<bool> compression_refused_{false};  // written by the committer
+  KafkaSinkFacts facts_;
 };
 
 }  // namespace caudal

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "api/segment/segment_file.h"
 #include "api/testing/sink_contract.h"
 #include "base/fault_point.h"
 #include "connect/kafka/kafka_connector.h"
@@ -273,6 +274,105 @@ TEST_F(KafkaSinkTest, AtLeastOnceKeepsNoLedger) {
   ExpectCommitted(*sink, {1, 1}, Prepare(*sink, {1, 1}, Rows({{RowKind::kInsert, "a", 1}})));
   EXPECT_THAT(Out(), ElementsAre(R"(NULL={"account":"a","n":1})"));
   EXPECT_THAT(Contents(servers_, "__caudal_ledger"), IsEmpty());
+}
+
+TEST_F(KafkaSinkTest, AtLeastOnceSendsAnEpochAgainOnlyIfItsEndWasNotNoted) {
+  Table table = Append();
+  table.options["sink.delivery-guarantee"] = "at-least-once";
+  const auto sink = MakeSink(table);
+  const Committable rows = Prepare(*sink, {1, 1}, Rows({{RowKind::kInsert, "a", 1}}));
+  rd_kafka_mock_push_request_errors(cluster_, 0 /* Produce */, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+  EXPECT_EQ(Commit(*sink, {1, 1}, rows).outcome, CommitOutcome::kRefused);
+  ExpectCommitted(*sink, {1, 1}, rows);
+  ASSERT_TRUE((*sink->MakeCommitter())->RemoveLeftovers().ok());
+  ExpectCommitted(*sink, {1, 1}, rows);  // as every start does
+  EXPECT_THAT(Out(), ElementsAre(R"(NULL={"account":"a","n":1})"));
+  // What was not sent and is gone is lost.
+  const Committable next = Prepare(*sink, {1, 2}, Rows({{RowKind::kInsert, "a", 2}}));
+  std::filesystem::remove_all(folder_ / "segments");
+  EXPECT_EQ(Commit(*sink, {1, 2}, next).outcome, CommitOutcome::kLost);
+}
+
+TEST_F(KafkaSinkTest, AnotherGuaranteeKnowsWhatTheFormerHasSent) {
+  Table once = Append(), repeated = Append();
+  repeated.options["sink.delivery-guarantee"] = "at-least-once";
+  const auto start = [](Sink& sink) {
+    auto committer = std::move(sink.MakeCommitter()).value();
+    EXPECT_TRUE(committer->LastCommitted().ok());
+    return committer;
+  };
+  const auto at_least_once = MakeSink(repeated);
+  start(*at_least_once);
+  const Committable first = Prepare(*at_least_once, {1, 1}, Rows({{RowKind::kInsert, "a", 1}}));
+  ExpectCommitted(*at_least_once, {1, 1}, first);
+
+  const auto exactly_once = MakeSink(once);
+  const auto committer = start(*exactly_once);
+  EXPECT_EQ(committer->ledger(std::span(&first, 1)), "");  // nobody has noted it in a ledger
+  ExpectCommitted(*exactly_once, {1, 1}, first);
+  const Committable second = Prepare(*exactly_once, {2, 2}, Rows({{RowKind::kInsert, "a", 2}}));
+  ExpectCommitted(*exactly_once, {2, 2}, second);
+  EXPECT_THAT(committer->ledger(std::span(&second, 1)), HasSubstr("topic '__caudal_ledger' of cluster '"));
+
+  ExpectCommitted(*at_least_once, {2, 2}, second);
+  EXPECT_EQ(start(*at_least_once)->ledger(std::span(&second, 1)), "");
+  EXPECT_THAT(Out(), ElementsAre(R"(NULL={"account":"a","n":1})", R"(NULL={"account":"a","n":2})"));
+}
+
+TEST_F(KafkaSinkTest, ALedgerThatKnowsLessThanBeforeStopsTheQuery) {
+  const auto sink = MakeSink(Append());
+  auto committer = std::move(sink->MakeCommitter()).value();
+  ASSERT_TRUE(committer->LastCommitted().ok());
+  const Committable first = Prepare(*sink, {1, 1}, Rows({{RowKind::kInsert, "a", 1}}));
+  ASSERT_EQ(committer->Commit({1, 1}, std::span(&first, 1)).outcome, CommitOutcome::kCommitted);
+  const Committable second = Prepare(*sink, {1, 2}, Rows({{RowKind::kInsert, "a", 2}}));
+  rd_kafka_mock_push_request_errors(cluster_, 26 /* EndTxn */, 1, RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH);
+  EXPECT_EQ(committer->Commit({1, 2}, std::span(&second, 1)).outcome, CommitOutcome::kUnknown);
+  // A record of the past behind the last one: to a reader the same as a ledger that has lost it.
+  auto other = std::move(KafkaProducer::Make({{"bootstrap.servers", servers_}}, "")).value();
+  ASSERT_TRUE(other
+                  ->Produce({.topic = "__caudal_ledger",
+                             .partition = 0,
+                             .key = "bank/features@0123:features/sink/1",
+                             .value = R"({"generation": 0, "number": 9})"})
+                  .ok());
+  ASSERT_TRUE(other->Flush("__caudal_ledger").ok());
+  const CommitResult result = committer->Commit({1, 2}, std::span(&second, 1));
+  EXPECT_EQ(result.outcome, CommitOutcome::kRefused);
+  EXPECT_THAT(result.status.ToString(), HasSubstr("is at epoch 0-9 and was at 1-1"));
+  EXPECT_THAT(result.status.hint(), HasSubstr(R"(value '{"generation": 1, "number": 1}')"));
+}
+
+TEST_F(KafkaSinkTest, ATopicThatIsDeletedIsToldSoon) {
+  const auto sink = MakeSink(Append());
+  auto committer = std::move(sink->MakeCommitter()).value();
+  ASSERT_TRUE(committer->LastCommitted().ok());
+  const Committable rows = Prepare(*sink, {1, 1}, Rows({{RowKind::kInsert, "a", 1}}));
+  rd_kafka_mock_topic_set_error(cluster_, "out", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  std::vector<rd_kafka_resp_err_t> errors(1000, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  rd_kafka_mock_push_request_errors_array(cluster_, 0 /* Produce */, errors.size(), errors.data());
+  const auto begun = std::chrono::steady_clock::now();
+  CommitResult result = committer->Commit({1, 1}, std::span(&rows, 1));
+  if (result.outcome == CommitOutcome::kUnknown) result = committer->Commit({1, 1}, std::span(&rows, 1));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(45));
+  EXPECT_EQ(result.outcome, CommitOutcome::kRefused);
+  EXPECT_THAT(result.status.ToString(), HasSubstr("there is no topic 'out'"));
+  EXPECT_TRUE(std::filesystem::exists(SegmentReference::Parse({}, rows.payload).value().path));  // kept
+}
+
+TEST_F(KafkaSinkTest, WhatWasPreparedForAnotherClusterIsRefused) {
+  const auto sink = MakeSink(Append());
+  ASSERT_TRUE((*sink->MakeCommitter())->LastCommitted().ok());
+  Committable rows = Prepare(*sink, {1, 1}, Rows({{RowKind::kInsert, "a", 1}}));
+  const std::string mark = " of cluster ";
+  const size_t at = rows.payload.find(mark);
+  ASSERT_NE(at, std::string::npos) << rows.payload;
+  rows.payload.replace(at, mark.size(), " of cluster former-");
+  const CommitResult result = Commit(*sink, {1, 1}, rows);
+  EXPECT_EQ(result.outcome, CommitOutcome::kRefused);
+  EXPECT_THAT(result.status.ToString(),
+              HasSubstr("its rows were prepared for 'topic out of cluster former-"));
+  EXPECT_THAT(result.status.hint(), HasSubstr("'topic' and 'properties.bootstrap.servers'"));
 }
 
 TEST_F(KafkaSinkTest, TellsTheLibraryAndTheCompression) {

@@ -167,7 +167,7 @@ Status TopicLetters::Commit(const std::vector<Letter>& letters, const Mark& mark
     const std::string id = letter.id();
     RETURN_IF_ERROR(producer->Produce({.topic = notes, .partition = 0, .key = id, .value = note}));
   }
-  RETURN_IF_ERROR(producer->Flush());
+  RETURN_IF_ERROR(producer->Flush(notes));
   FAULT_POINT(database_commit);
   return producer->Commit();
 }
