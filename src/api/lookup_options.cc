@@ -4,10 +4,27 @@
 
 #include <charconv>
 
-#include "api/connector.h"
+#include "api/boolean_option.h"
 
 namespace caudal {
 namespace {
+
+using OptionType = OptionSpec::Type;
+
+constexpr std::string_view kPartialCache = "lookup.partial-cache.";
+constexpr OptionSpec kOptions[] = {
+    {"lookup.*", OptionType::kNotBuilt, "",
+     "leave it out; answers are remembered with 'lookup.cache' = 'PARTIAL' and 'lookup.partial-cache.*'"},
+    {"lookup.cache", OptionType::kString, "NONE", "PARTIAL: answers for keys are remembered"},
+    {"lookup.partial-cache.max-rows", OptionType::kInteger, "", "how many keys each task remembers"},
+    {"lookup.partial-cache.expire-after-write", OptionType::kDuration, "", "how long an answer stands"},
+    {"lookup.partial-cache.expire-after-access", OptionType::kDuration, "",
+     "how long it stands after it was last used"},
+    {"lookup.partial-cache.cache-missing-key", OptionType::kBoolean, "true",
+     "whether it is remembered that a key has no row"},
+    {"lookup.max-retries", OptionType::kInteger, "3",
+     "no effect: a request is repeated until it is answered"},
+};
 
 // As Flink reads words of an enumeration: whatever the case.
 bool IsWord(std::string_view text, std::string_view lower) {
@@ -37,6 +54,15 @@ Result<LookupOptions> LookupOptions::From(const Table& table) {
     }
     return Status::User(fmt::format("'lookup.cache' is NONE or PARTIAL, not '{}'", cache));
   }
+  for (const auto& [name, value] : table.options) {
+    if (options.cached || !name.starts_with(kPartialCache)) continue;
+    return Status::User(fmt::format("'{}' says nothing where 'lookup.cache' is 'NONE'", name))
+        .Hint("set 'lookup.cache' = 'PARTIAL', or leave it out");
+  }
+  if (const std::string_view retries = table.option("lookup.max-retries"); retries.starts_with('-')) {
+    return Status::User(fmt::format("'lookup.max-retries' is '{}'", retries))
+        .Hint("leave it out: a request is repeated until it is answered");
+  }
   if (const std::string_view rows = table.option("lookup.partial-cache.max-rows"); !rows.empty()) {
     const auto [end, error] = std::from_chars(rows.data(), rows.data() + rows.size(), options.max_rows);
     if (error != std::errc() || end != rows.data() + rows.size() || options.max_rows <= 0) {
@@ -48,8 +74,14 @@ Result<LookupOptions> LookupOptions::From(const Table& table) {
                    Millis(table, "lookup.partial-cache.expire-after-write"));
   ASSIGN_OR_RETURN(options.expire_after_access_millis,
                    Millis(table, "lookup.partial-cache.expire-after-access"));
-  options.caches_missing = !IsWord(table.option("lookup.partial-cache.cache-missing-key", "true"), "false");
+  options.caches_missing = BooleanOption(table, "lookup.partial-cache.cache-missing-key", true);
   return options;
+}
+
+std::vector<OptionSpec> WithLookupOptions(std::span<const OptionSpec> own) {
+  std::vector<OptionSpec> all(own.begin(), own.end());
+  all.insert(all.end(), std::begin(kOptions), std::end(kOptions));
+  return all;
 }
 
 }  // namespace caudal

@@ -1,8 +1,12 @@
-// LookupOptions: what a table's 'lookup.…' options say, under Flink's names. Plain data.
+// LookupOptions: what a table's 'lookup.…' options say, under Flink's names, and how connectors list them.
+// Plain data.
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
+#include "api/connector.h"
 #include "api/table.h"
 #include "base/status.h"
 
@@ -18,5 +22,8 @@ struct LookupOptions {
   // User error that quotes the option whose value is wrong.
   static Result<LookupOptions> From(const Table& table);
 };
+
+// A connector's own options and those of lookups.
+std::vector<OptionSpec> WithLookupOptions(std::span<const OptionSpec> own);
 
 }  // namespace caudal

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/boolean_option.h"
+
 namespace caudal {
 namespace {
 
@@ -100,7 +102,8 @@ Result<SourceOptions> SourceOptionsOf(const Table& table, const Plan& plan, cons
   RETURN_IF_ERROR(ReadTableDuration(table, "scan.watermark.alignment.max-drift", &options.max_drift_millis));
   const std::string_view errors = table.option("caudal.errors");
   if (errors.empty()) {
-    const bool skip = table.option("json.ignore-parse-errors") == "true";
+    const bool skip = BooleanOption(table, "json.ignore-parse-errors") ||
+                      BooleanOption(table, "value.json.ignore-parse-errors");
     options.errors = plan.dead_letter ? ErrorPolicy::kDeadLetter
                      : skip           ? ErrorPolicy::kSkip
                                       : ErrorPolicy::kFail;

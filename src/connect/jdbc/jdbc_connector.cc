@@ -24,17 +24,6 @@ constexpr OptionSpec kOptions[] = {
     {"scan.auto-commit", OptionType::kBoolean, "true", "no effect on SQLite"},
     {"sink.buffer-flush.max-rows", OptionType::kInteger, "100", "no effect: rows are written once an epoch"},
     {"sink.buffer-flush.interval", OptionType::kDuration, "1 s", "no effect: rows are written once an epoch"},
-    {"lookup.*", OptionType::kNotBuilt, "",
-     "leave it out; answers are remembered with 'lookup.cache' = 'PARTIAL' and 'lookup.partial-cache.*'"},
-    {"lookup.cache", OptionType::kString, "NONE", "PARTIAL: answers for keys are remembered"},
-    {"lookup.partial-cache.max-rows", OptionType::kInteger, "", "how many keys each task remembers"},
-    {"lookup.partial-cache.expire-after-write", OptionType::kDuration, "", "how long an answer stands"},
-    {"lookup.partial-cache.expire-after-access", OptionType::kDuration, "",
-     "how long it stands after it was last used"},
-    {"lookup.partial-cache.cache-missing-key", OptionType::kBoolean, "true",
-     "whether it is remembered that a key has no row"},
-    {"lookup.max-retries", OptionType::kInteger, "3",
-     "no effect: a request is repeated until it is answered"},
     {"scan.partition.*", OptionType::kNotBuilt, "",
      "leave it out; a table is read in one piece, in the order of its rowids or its key"},
     {"sink.parallelism", OptionType::kNotBuilt, "",
@@ -44,9 +33,18 @@ constexpr OptionSpec kOptions[] = {
 
 }  // namespace
 
-std::span<const OptionSpec> JdbcConnector::options() const { return kOptions; }
+std::span<const OptionSpec> JdbcConnector::options() const {
+  static const std::vector<OptionSpec> kAll = WithLookupOptions(kOptions);
+  return kAll;
+}
 
-Status JdbcConnector::CheckOptions(const Table& table) const { return LookupOptions::From(table).status(); }
+Status JdbcConnector::CheckOptions(const Table& table) const {
+  if (const std::string_view retries = table.option("sink.max-retries"); retries.starts_with('-')) {
+    return Status::User("'sink.max-retries' is '" + std::string(retries) + "'")
+        .Hint("leave it out: a commit is repeated until it is answered");
+  }
+  return LookupOptions::From(table).status();
+}
 
 Result<std::unique_ptr<Source>> JdbcConnector::MakeSource(const Table& table, const ReadRequest& request,
                                                           const ConnectorContext&) const {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "api/boolean_option.h"
+
 namespace caudal {
 namespace {
 
@@ -46,7 +48,7 @@ Result<JdbcTarget> JdbcTarget::Of(const Table& table) {
   target.path = url.substr(kSqliteUrl.size());
   target.table = table.option("table-name");
   target.declared = table.name;
-  target.create_table = table.option("caudal.create-table") == "true";
+  target.create_table = BooleanOption(table, "caudal.create-table");
   std::vector<int> position(table.columns.size(), -1);  // of each column among the physical ones
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const TableColumn& column = table.columns[i];

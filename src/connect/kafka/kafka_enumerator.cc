@@ -168,6 +168,21 @@ Status KafkaEnumerator::CheckAllNamed(const std::vector<std::string>& names) {
   return Status();
 }
 
+// A number that is mistyped would leave the partition that was meant to be read from elsewhere. Where reading
+// began long ago is of no interest any more.
+Status KafkaEnumerator::CheckPartitionsNamed(const KafkaTopic& topic) const {
+  const std::pair<std::string_view, const std::map<int32_t, int64_t>*> named[] = {
+      {"scan.startup.specific-offsets", restored_ ? nullptr : &options_->start.offsets},
+      {"scan.bounded.specific-offsets", &options_->stop.offsets}};
+  for (const auto& [option, offsets] : named) {
+    if (offsets == nullptr || offsets->empty() || offsets->rbegin()->first < topic.partitions) continue;
+    return Status::User(fmt::format("'{}' names partition {}, and topic '{}' has the partitions 0 to {}",
+                                    option, offsets->rbegin()->first, topic.name, topic.partitions - 1))
+        .Hint("leave it out there, or correct the number");
+  }
+  return Status();
+}
+
 Result<KafkaEnumerator::Found> KafkaEnumerator::Find() {
   // The cluster of a running client does not change; that of a checkpoint may have.
   if (cluster_.empty()) {
@@ -210,6 +225,7 @@ Result<KafkaEnumerator::Found> KafkaEnumerator::Find() {
       return Status::User(fmt::format("there is no topic '{}' in Kafka cluster '{}'", name, cluster_))
           .Hint("create it, or correct 'topic'");
     }
+    if (!discovered_) RETURN_IF_ERROR(CheckPartitionsNamed(topic));
     RETURN_IF_ERROR(elsewhere_ && !discovered_ && splits_->knows(name) ? BeginAnew(topic) : CheckSame(topic));
     for (int i = 0; i < topic.partitions; ++i) {
       KafkaSplit split{{name, i}, ordinal};

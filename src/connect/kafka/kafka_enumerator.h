@@ -40,6 +40,7 @@ class KafkaEnumerator : public SplitEnumerator {
   // The topic; at a start looks more than once before it says that there is none.
   Result<KafkaTopic> Look(const std::string& name);
   Status CheckAllNamed(const std::vector<std::string>& names);
+  Status CheckPartitionsNamed(const KafkaTopic& topic) const;
   Status CheckSame(const KafkaTopic& topic);
   // Where logs end now, for who reads to tell how far it is behind while it does not fetch.
   void AskEnds();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "api/boolean_option.h"
 #include "api/connector.h"
 #include "format/format.h"
 
@@ -184,11 +185,40 @@ Status ReadFormats(const Table& table, KafkaTableOptions* options) {
 // What only the Java client knows and what here is always so.
 bool IsIgnoredProperty(std::string_view name) {
   constexpr std::string_view kIgnored[] = {
-      "key.deserializer",        "value.deserializer", "enable.auto.commit",
-      "auto.commit.interval.ms", "max.poll.records",   "commit.offsets.on.checkpoint",
-      "client.id.prefix",        "key.serializer",     "value.serializer",
-      "buffer.memory",           "max.block.ms"};
+      "key.deserializer", "value.deserializer", "auto.commit.interval.ms",
+      "max.poll.records", "client.id.prefix",   "key.serializer",
+      "value.serializer", "buffer.memory",      "max.block.ms"};
   return std::find(std::begin(kIgnored), std::end(kIgnored), name) != std::end(kIgnored);
+}
+
+// What is always so, and what would be asked for instead.
+struct FixedProperty {
+  std::string_view name, value, hint;
+};
+
+constexpr FixedProperty kFixed[] = {
+    {"enable.auto.commit", "false",
+     "leave it out: the offsets of an epoch are committed for 'properties.group.id' once the epoch is"},
+    {"commit.offsets.on.checkpoint", "true", "leave 'properties.group.id' out, then none are committed"},
+    {"enable.auto.offset.store", "false", "leave it out: positions are those of the checkpoint"},
+    {"enable.partition.eof", "true", "leave it out: the ends of partitions are needed to tell the lag"},
+    {"allow.auto.create.topics", "false",
+     "leave it out; 'caudal.create-topic' = 'true' makes the topic that a table writes"},
+};
+
+Status CheckFixed(const Table& table, std::string_view property, std::string_view value) {
+  for (const FixedProperty& fixed : kFixed) {
+    if (fixed.name != property || fixed.value == value) continue;
+    return Wrong(table, fmt::format("'properties.{}' is '{}', and it is always '{}' here", property, value,
+                                    fixed.value))
+        .Hint(std::string(fixed.hint));
+  }
+  return Status();
+}
+
+bool IsFixed(std::string_view property) {
+  return std::any_of(std::begin(kFixed), std::end(kFixed),
+                     [&](const FixedProperty& fixed) { return fixed.name == property; });
 }
 
 Status ReadProperties(const Table& table, KafkaTableOptions* options) {
@@ -196,6 +226,7 @@ Status ReadProperties(const Table& table, KafkaTableOptions* options) {
   for (const auto& [name, value] : table.options) {
     if (!name.starts_with(kPrefix)) continue;
     const std::string property = name.substr(kPrefix.size());
+    RETURN_IF_ERROR(CheckFixed(table, property, value));
     if (property == "group.id") {
       options->group = value;
     } else if (property == "auto.offset.reset") {
@@ -216,7 +247,7 @@ Status ReadProperties(const Table& table, KafkaTableOptions* options) {
           .Hint(property.starts_with("sasl")
                     ? "set 'properties.sasl.username' and 'properties.sasl.password'"
                     : "set 'properties.ssl.ca.location' to a file of certificates in PEM");
-    } else if (!IsIgnoredProperty(property)) {
+    } else if (!IsIgnoredProperty(property) && !IsFixed(property)) {
       options->properties[property] = value;
     }
   }
@@ -248,7 +279,7 @@ Result<KafkaTableOptions> KafkaTableOptions::From(const Table& table) {
   options.key_fields = SplitList(table.option("key.fields"));
   RETURN_IF_ERROR(ReadFormats(table, &options));
   RETURN_IF_ERROR(ReadProperties(table, &options));
-  options.accept_initial_skip = table.option("caudal.accept-initial-skip") == "true";
+  options.accept_initial_skip = BooleanOption(table, "caudal.accept-initial-skip");
   const std::string_view loss = table.option("caudal.on-data-loss", "fail");
   if (loss != "fail" && loss != "record-and-continue") {
     return Wrong(table, fmt::format("'caudal.on-data-loss' is '{}'", loss))

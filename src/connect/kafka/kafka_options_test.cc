@@ -55,6 +55,16 @@ TEST(KafkaTableOptions, ReadsListsAndOffsets) {
   EXPECT_FALSE(options->properties.contains("group.id"));
 }
 
+TEST(KafkaTableOptions, WhatIsAlwaysSoMayBeSaid) {
+  const auto options = KafkaTableOptions::From(MakeTable({{"properties.enable.auto.commit", "false"},
+                                                          {"properties.enable.partition.eof", "true"},
+                                                          {"scan.startup.mode", "latest-offset"},
+                                                          {"caudal.accept-initial-skip", "TRUE"}}));
+  ASSERT_TRUE(options.ok()) << options.status().ToString();
+  EXPECT_FALSE(options->properties.contains("enable.auto.commit"));
+  EXPECT_TRUE(options->accept_initial_skip);
+}
+
 TEST(KafkaTableOptions, RefusesByName) {
   const std::pair<Options, std::string> kCases[] = {
       {{{"json.nix", "x"}}, "unknown option 'json.nix' of format 'json'"},
@@ -89,6 +99,9 @@ TEST(KafkaTableOptions, RefusesByName) {
       {{{"key.format", "json"}, {"key.fields", "no"}}, "which is no column"},
       {{{"value.fields-include", "SOME"}}, "'value.fields-include' is 'SOME'"},
       {{{"properties.sasl.jaas.config", "x"}}, "is for Java"},
+      {{{"properties.enable.auto.commit", "true"}}, "'properties.enable.auto.commit' is 'true'"},
+      {{{"properties.commit.offsets.on.checkpoint", "false"}}, "leave 'properties.group.id' out"},
+      {{{"properties.allow.auto.create.topics", "true"}}, "'caudal.create-topic'"},
       {{{"properties.bootstrap.servers", ""}}, "no 'properties.bootstrap.servers'"},
       {{{"caudal.on-data-loss", "go-on"}}, "'caudal.on-data-loss' is 'go-on'"},
       {{{"scan.startup.mod", "timestamp"}}, "did you mean 'scan.startup.mode'"},

@@ -214,6 +214,11 @@ TEST_F(KafkaSourceTest, StartsAtTheOffsetsThatAreNamed) {
   EXPECT_THAT(First(ReadUntil(2)), ElementsAre(3, 4));
   table_.options["scan.startup.specific-offsets"] = "partition:0,offset:6";
   EXPECT_THAT(OpenFirst().ToString(), HasSubstr("begins t[0] at 6, and it has 0 to 5"));
+  table_.options["scan.startup.specific-offsets"] = "partition:0,offset:3;partition:9,offset:1";
+  EXPECT_THAT(
+      OpenFirst().ToString(),
+      HasSubstr("'scan.startup.specific-offsets' names partition 9, and topic 't' has the partitions 0 "
+                "to 0"));
 }
 
 // KF-43

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/boolean_option.h"
 #include "connect/print/row_text.h"
 
 namespace caudal {
@@ -92,7 +93,7 @@ class PrintSink : public Sink {
 std::span<const OptionSpec> PrintConnector::options() const { return kOptions; }
 
 Result<std::unique_ptr<Sink>> PrintConnector::MakeSink(const Table& table, const ConnectorContext&) const {
-  std::FILE* out = table.option("standard-error", "false") == "true" ? err_ : out_;
+  std::FILE* out = BooleanOption(table, "standard-error") ? err_ : out_;
   return std::unique_ptr<Sink>(new PrintSink(out, std::string(table.option("print-identifier"))));
 }
 

@@ -55,24 +55,16 @@ constexpr OptionSpec kOptions[] = {
     {"tls.*", OptionType::kNotBuilt, "", kOtherTls},
     {"caudal.wait-replicas", OptionType::kInteger, "0",
      "so many replicas must have an epoch before it counts as committed"},
-    {"lookup.*", OptionType::kNotBuilt, "",
-     "leave it out; answers are remembered with 'lookup.cache' = 'PARTIAL' and 'lookup.partial-cache.*'"},
-    {"lookup.cache", OptionType::kString, "NONE", "PARTIAL: answers for keys are remembered"},
-    {"lookup.partial-cache.max-rows", OptionType::kInteger, "", "how many keys each task remembers"},
-    {"lookup.partial-cache.expire-after-write", OptionType::kDuration, "", "how long an answer stands"},
-    {"lookup.partial-cache.expire-after-access", OptionType::kDuration, "",
-     "how long it stands after it was last used"},
-    {"lookup.partial-cache.cache-missing-key", OptionType::kBoolean, "true",
-     "whether it is remembered that a key has no row"},
-    {"lookup.max-retries", OptionType::kInteger, "3",
-     "no effect: a request is repeated until it is answered"},
     {"sink.parallelism", OptionType::kNotBuilt, "",
      "leave it out; the tasks of a query are 'parallelism.default'"},
 };
 
 }  // namespace
 
-std::span<const OptionSpec> RedisConnector::options() const { return kOptions; }
+std::span<const OptionSpec> RedisConnector::options() const {
+  static const std::vector<OptionSpec> kAll = WithLookupOptions(kOptions);
+  return kAll;
+}
 
 Status RedisConnector::CheckOptions(const Table& table) const { return LookupOptions::From(table).status(); }
 

@@ -34,6 +34,15 @@ Status ReadLayout(const Table& table, RedisTarget* target) {
   return Status();
 }
 
+Result<int64_t> ReadTimeout(const Table& table, std::string_view option, std::string_view fallback) {
+  const std::string_view text = table.option(option, fallback);
+  ASSIGN_OR_RETURN(const int64_t millis, ParseDurationMillis(text));
+  if (millis > 0) return millis;
+  return Status::User(
+             fmt::format("table '{}': '{}' is '{}': nothing is as quick as that", table.name, option, text))
+      .Hint(fmt::format("leave it out: it is '{}'", fallback));
+}
+
 }  // namespace
 
 Status CheckRedisKey(const Table& table) {
@@ -52,8 +61,8 @@ Result<RedisTarget> RedisTarget::Of(const Table& table) {
   Status status = ReadRedisServers(table, &target);
   if (status.ok()) status = ReadLayout(table, &target);
   if (!status.ok()) return std::move(status).At(fmt::format("table '{}'", table.name));
-  ASSIGN_OR_RETURN(target.connect_millis, ParseDurationMillis(table.option("connect.timeout", "5 s")));
-  ASSIGN_OR_RETURN(target.answer_millis, ParseDurationMillis(table.option("caudal.answer-timeout", "10 s")));
+  ASSIGN_OR_RETURN(target.connect_millis, ReadTimeout(table, "connect.timeout", "5 s"));
+  ASSIGN_OR_RETURN(target.answer_millis, ReadTimeout(table, "caudal.answer-timeout", "10 s"));
   return target;
 }
 

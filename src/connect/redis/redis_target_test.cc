@@ -66,6 +66,10 @@ TEST(RedisTarget, SaysWhatIsWrong) {
   EXPECT_THAT(Refused({{"hostname", "h"}, {"username", "u"}}), HasSubstr("a user and no password"));
   EXPECT_THAT(Refused({{"url", "redis://h"}, {"hostname", "h"}}), HasSubstr("both 'url' and 'hostname'"));
   EXPECT_THAT(Refused({{"hostname", "h"}, {"caudal.ttl", "0 s"}}), HasSubstr("'caudal.ttl' is 0"));
+  EXPECT_THAT(Refused({{"hostname", "h"}, {"connect.timeout", "0 s"}}),
+              HasSubstr("'connect.timeout' is '0 s'"));
+  EXPECT_THAT(Refused({{"hostname", "h"}, {"caudal.answer-timeout", "0"}}),
+              HasSubstr("'caudal.answer-timeout' is '0'"));
   EXPECT_THAT(Refused({{"hostname", "h"}, {"caudal.value-format", "list"}}),
               HasSubstr("'hash', 'string' or 'json'"));
   EXPECT_THAT(Refused({{"hostname", "h"}, {"caudal.key", "f:{a}"}}),

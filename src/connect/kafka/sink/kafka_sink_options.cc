@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "api/boolean_option.h"
 #include "api/connector.h"
 
 namespace caudal {
@@ -70,7 +71,7 @@ Result<KafkaSinkOptions> KafkaSinkOptions::From(const Table& table, bool upsert)
   ASSIGN_OR_RETURN(options.exactly_once, ParseGuarantee(table));
   options.transactional_id_prefix = table.option("sink.transactional-id-prefix", "caudal");
   options.ledger_topic = table.option("caudal.ledger-topic", "__caudal_ledger");
-  options.create_topic = table.option("caudal.create-topic") == "true";
+  options.create_topic = BooleanOption(table, "caudal.create-topic");
   ASSIGN_OR_RETURN(options.max_record_bytes, ParseBytes(table.option("caudal.max-record-bytes", "1000000")));
   return options;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/boolean_option.h"
+
 namespace caudal {
 namespace {
 
@@ -201,8 +203,28 @@ Result<RedisMode> ReadMode(const Table& table) {
   return mode;
 }
 
+Status CheckTls(const Table& table, const RedisTarget& target) {
+  const bool by_url = target.tls.has_value(), by_option = BooleanOption(table, "ssl");
+  if (by_url && !by_option && !table.option("ssl").empty()) {
+    return Status::User("'url' is of 'rediss:', which is TLS, and 'ssl' is 'false'")
+        .Hint("leave 'ssl' out, or write 'redis:'");
+  }
+  if (by_option && !target.address.path.empty()) {
+    return Status::User("'ssl' is 'true' and 'url' is of a socket of this machine, which has no TLS")
+        .Hint("leave 'ssl' out");
+  }
+  if (!table.option("ssl.key.password").empty() && table.option("ssl.certificate.location").empty()) {
+    return Status::User("it has 'ssl.key.password' and no 'ssl.certificate.location'");
+  }
+  const std::string_view check = table.option("ssl.endpoint.identification.algorithm", "https");
+  if (check == "https" || check == "none") return Status();
+  return Status::User(fmt::format("'ssl.endpoint.identification.algorithm' is '{}'", check))
+      .Hint("it can be 'https', to look at the name in the server's certificate, or 'none'");
+}
+
 Status ReadTls(const Table& table, RedisTarget* target) {
-  if (table.option("ssl") == "true") target->tls.emplace();
+  RETURN_IF_ERROR(CheckTls(table, *target));
+  if (BooleanOption(table, "ssl")) target->tls.emplace();
   TlsOptions options;
   options.ca_file = table.option("ssl.ca.location");
   options.certificate_file = table.option("ssl.certificate.location");
@@ -210,10 +232,6 @@ Status ReadTls(const Table& table, RedisTarget* target) {
   options.key_password = table.option("ssl.key.password");
   options.server_name = table.option("caudal.ssl.server-name");
   const std::string_view check = table.option("ssl.endpoint.identification.algorithm");
-  if (check != "" && check != "https" && check != "none") {
-    return Status::User(fmt::format("'ssl.endpoint.identification.algorithm' is '{}'", check))
-        .Hint("it can be 'https', to look at the name in the server's certificate, or 'none'");
-  }
   options.check_name = check != "none";
   const std::string* const texts[] = {&options.ca_file, &options.certificate_file, &options.key_file,
                                       &options.key_password, &options.server_name};

@@ -69,6 +69,18 @@ TEST(RedisServers, TlsIsAskedForByUrlOrOption) {
       HasSubstr("'https', to look at"));
 }
 
+TEST(RedisServers, TlsThatIsNotMeantOrNotThereIsSaid) {
+  EXPECT_TRUE(Taken({{"hostname", "h"}, {"ssl", "TRUE"}}).tls);
+  EXPECT_TRUE(Taken({{"url", "rediss://h"}, {"ssl", "true"}}).tls);
+  EXPECT_THAT(NotTaken({{"url", "rediss://h"}, {"ssl", "false"}}),
+              HasSubstr("'url' is of 'rediss:', which is TLS, and 'ssl' is 'false'"));
+  EXPECT_THAT(NotTaken({{"url", "unix:///run/redis.sock"}, {"ssl", "true"}}), HasSubstr("has no TLS"));
+  EXPECT_THAT(NotTaken({{"hostname", "h"}, {"ssl", "true"}, {"ssl.key.password", "sesame"}}),
+              HasSubstr("'ssl.key.password' and no 'ssl.certificate.location'"));
+  EXPECT_THAT(NotTaken({{"hostname", "h"}, {"ssl", "true"}, {"ssl.endpoint.identification.algorithm", ""}}),
+              HasSubstr("'ssl.endpoint.identification.algorithm' is ''"));
+}
+
 TEST(RedisServers, SentinelsAndTheMasterThatTheyWatch) {
   const RedisTarget target = Taken({{"sentinel-nodes", "one, two:7;[::1]:8"},
                                     {"master.name", "bank"},
