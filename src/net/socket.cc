@@ -1,7 +1,6 @@
 #include "net/socket.h"
 
 #include <fmt/format.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -14,6 +13,7 @@
 #include <cstring>
 
 #include "base/fault_point.h"
+#include "net/host_addresses.h"
 
 namespace caudal {
 namespace {
@@ -60,14 +60,13 @@ Result<std::unique_ptr<Socket>> Socket::Connect(const SocketAddress& address, De
     target.ai_addrlen = sizeof unix_address;
     return ConnectTo(target, peer, deadline);
   }
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
-  if (error != 0) return Broken(peer, gai_strerror(error));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> targets(found, &freeaddrinfo);
-  Status last = Broken(peer, "the name has no address");
-  for (const addrinfo* target = found; target != nullptr; target = target->ai_next) {
+  Result<HostAddresses> found = FindHostAddresses(address.host, address.port, deadline);
+  if (!found.ok()) {
+    Status unknown = Broken(peer, found.status().message());
+    return found.status().hint().empty() ? unknown : std::move(unknown).Hint(found.status().hint());
+  }
+  Status last;
+  for (const addrinfo* target = found->get(); target != nullptr; target = target->ai_next) {
     auto socket = ConnectTo(*target, peer, deadline);
     if (socket.ok()) return socket;
     last = std::move(socket).status();
