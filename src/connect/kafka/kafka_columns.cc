@@ -112,6 +112,7 @@ Result<KafkaColumns> KafkaColumns::Make(const Table& table, const ReadRequest& r
       if (column.kind == TableColumn::Kind::kMetadata) {
         ASSIGN_OR_RETURN(source.from, MetadataKind(table, column));
         columns.with_headers_ |= source.from == From::kHeaders;
+        columns.with_timestamps_ |= source.from == From::kTimestamp;
       } else if (!options.key_in_value && std::find(keys.begin(), keys.end(), column.name) != keys.end()) {
         source.from = From::kKey;
         source.index = static_cast<size_t>(columns.in_key_.size());
@@ -140,7 +141,10 @@ ColumnPtr KafkaColumns::Build(const Source& source, const Rows& rows) {
     case From::kOffset:
       return Fixed<int64_t>(source.type, count, [&](size_t i) { return raw[i].offset; });
     case From::kTimestamp:
-      return Fixed<int64_t>(source.type, count, [&](size_t i) { return raw[i].timestamp_millis * 1000; });
+      return Fixed<int64_t>(source.type, count, [&](size_t i) {
+        int64_t micros = 0;  // of records that are rejected, too
+        return __builtin_mul_overflow(raw[i].timestamp_millis, 1000, &micros) ? 0 : micros;
+      });
     case From::kTimestampType:
       return Fixed<StringView>(source.type, count, [&](size_t i) {
         // Static text, which outlives every column.

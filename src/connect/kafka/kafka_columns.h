@@ -25,6 +25,7 @@ class KafkaColumns {
   const Schema& in_value() const { return in_value_; }
   const Schema& in_key() const { return in_key_; }
   bool with_headers() const { return with_headers_; }
+  bool with_timestamps() const { return with_timestamps_; }
 
   struct Rows {
     const KafkaRecords* records = nullptr;
@@ -65,6 +66,7 @@ class KafkaColumns {
   Schema in_value_, in_key_;
   std::vector<Source> sources_;
   bool with_headers_ = false;
+  bool with_timestamps_ = false;
   bool with_envelope_ = false;
 };
 

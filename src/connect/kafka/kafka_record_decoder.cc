@@ -1,5 +1,7 @@
 #include "connect/kafka/kafka_record_decoder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -44,6 +46,29 @@ ColumnPtr NullWhere(const ColumnPtr& column, const std::vector<uint8_t>& flags) 
   }
   return Column::Flat(column->type(), column->size(), column->values_buffer(), std::move(validity),
                       column->strings(), column->children());
+}
+
+// A producer may send any number as a record's time. What TIMESTAMP cannot hold is no row.
+void RejectTimes(const KafkaRecords& records, DecodedRows* rows) {
+  constexpr int64_t kMost = INT64_MAX / 1000;
+  const auto& raw = records.batch.records;
+  std::vector<uint8_t> bad(raw.size(), 0);
+  const auto add = [&](size_t row) {
+    rows->errors.push_back(
+        {static_cast<int32_t>(row),
+         fmt::format("the record's time, {} ms since 1970, is beyond what a TIMESTAMP holds",
+                     raw[row].timestamp_millis)});
+  };
+  for (size_t row = 0; row < raw.size(); ++row) bad[row] = raw[row].timestamp_millis > kMost;
+  if (std::find(bad.begin(), bad.end(), 1) == bad.end()) return;
+  std::vector<uint8_t> told(raw.size(), 0);
+  for (const DecodeError& error : rows->errors) told[static_cast<size_t>(error.record)] = 1;
+  for (size_t row = 0; row < raw.size(); ++row) {
+    if (bad[row] != 0 && told[row] == 0) add(row);
+  }
+  std::sort(rows->errors.begin(), rows->errors.end(),
+            [](const DecodeError& a, const DecodeError& b) { return a.record < b.record; });
+  rows->selection = Both(rows->selection, Unmarked(bad));
 }
 
 }  // namespace
@@ -117,6 +142,7 @@ void KafkaRecordDecoder::AddEnvelope(const KafkaRecords& records, int32_t record
 Result<SourceRows> KafkaRecordDecoder::Decode(const KafkaRecords& records) {
   DecodedRows value, key;
   if (parts_.value != nullptr) RETURN_IF_ERROR(parts_.value->Decode(records.batch, &value));
+  if (parts_.columns->with_timestamps()) RejectTimes(records, &value);
   RETURN_IF_ERROR(DecodeKeys(records, &key));
   SelectionPtr selection = Both(value.selection, key.selection);
   if (parts_.null_values) {

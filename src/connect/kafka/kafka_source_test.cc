@@ -434,6 +434,25 @@ TEST_F(KafkaSourceTest, WhatCannotBeReadIsKeptWithItsPlace) {
   EXPECT_EQ(reader_->records_passed(), 4);
 }
 
+TEST_F(KafkaSourceTest, ATimeThatNoTimestampHoldsIsNoRowWhereItIsRead) {
+  Put("{\"a\":1}");
+  char text[] = "{\"a\":2}";
+  ASSERT_EQ(rd_kafka_producev(producer_, RD_KAFKA_V_TOPIC("t"), RD_KAFKA_V_PARTITION(0),
+                              RD_KAFKA_V_VALUE(text, strlen(text)), RD_KAFKA_V_TIMESTAMP(INT64_MAX / 10),
+                              RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
+            RD_KAFKA_RESP_ERR_NO_ERROR);
+  Put("{\"a\":3}");
+  ASSERT_TRUE(OpenFirst().ok());
+  EXPECT_THAT(First(ReadUntil(3)), ElementsAre(1, 2, 3));
+  table_.columns.push_back(Named("ts", Type::TimestampLtz(3).WithNullable(false), "timestamp"));
+  ASSERT_TRUE(OpenFirst().ok());
+  const Read read = ReadUntil(3);
+  EXPECT_THAT(First(read), ElementsAre(1, 3));
+  ASSERT_EQ(read.rejected.size(), 1u);
+  EXPECT_EQ(read.rejected[0].offset, 1);
+  EXPECT_THAT(read.rejected[0].message, HasSubstr("922337203685477580 ms since 1970, is beyond"));
+}
+
 TEST_F(KafkaSourceTest, WhatTheClientMayHoldOfAPartitionIsCharged) {
   ASSERT_TRUE(OpenFirst().ok());
   EXPECT_EQ(budget_.used(), 4 << 20);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/crc32c.h"
 
 namespace caudal {
@@ -21,6 +23,22 @@ Result<Mark::What> ParseMark(std::string_view name) {
     if (name == MarkName(what)) return what;
   }
   return Status::Data(fmt::format("'{}' is nothing that is done with dead letters", name));
+}
+
+Result<Mark> ReadMark(const nlohmann::json& note) {
+  const auto has = [&note](const char* name, bool (nlohmann::json::*is)() const noexcept) {
+    return note.contains(name) && (note[name].*is)();
+  };
+  using Json = nlohmann::json;
+  if (!note.is_object() || !has("what", &Json::is_string) || !has("at", &Json::is_number_integer) ||
+      (note.contains("reason") && !note["reason"].is_string())) {
+    return Status::Data("it does not say what was done with a dead letter, and when");
+  }
+  Mark mark;
+  ASSIGN_OR_RETURN(mark.what, ParseMark(note["what"].get<std::string>()));
+  mark.at_millis = note["at"];
+  mark.reason = note.value("reason", "");
+  return mark;
 }
 
 bool LetterSelection::empty() const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -45,6 +46,8 @@ using Marks = std::map<std::string, Mark>;  // by Letter::id()
 
 std::string_view MarkName(Mark::What what);
 Result<Mark::What> ParseMark(std::string_view name);
+// A mark in the form in which notes keep it, {"what": …, "at": …, "reason": …}; Data error if it is none.
+Result<Mark> ReadMark(const nlohmann::json& note);
 
 // What a command is about; all that is set must hold.
 struct LetterSelection {

@@ -47,6 +47,16 @@ Result<Table> SourceTable(const Program& program, const std::string& name) {
                                   program.text().name, name));
 }
 
+// Beside the mark: which letters, and what was being moved into its place.
+bool IsNote(const nlohmann::json& note) {
+  if (!note.contains("letters") || !note["letters"].is_array()) return false;
+  for (const auto& id : note["letters"]) {
+    if (!id.is_string()) return false;
+  }
+  if (!note.contains("staged")) return true;
+  return note["staged"].is_string() && note.contains("target") && note["target"].is_string();
+}
+
 std::string FileName(int number) { return fmt::format("{:08}.json", number); }
 
 Letter LetterOf(const Chunk& chunk, int32_t row) {
@@ -133,15 +143,13 @@ Result<Marks> TableLetters::ReadMarks() {
     if (file.is_directory || !file.path.ends_with(".json")) continue;
     ASSIGN_OR_RETURN(const std::string text, files->ReadAll(file.path));
     const auto json = nlohmann::json::parse(text, nullptr, false);
-    if (!json.is_object() || !json.contains("letters")) {
-      return Status::Data(fmt::format("'{}' is no note of dead letters", file.path));
+    const Result<Mark> mark = ReadMark(json);
+    if (!mark.ok() || !IsNote(json)) {
+      return Status::Data(fmt::format("'{}' is no note of dead letters", file.path))
+          .Hint("bring it back from a backup: without it, letters that were replayed would be again");
     }
-    Mark mark;
-    ASSIGN_OR_RETURN(mark.what, ParseMark(json.value("what", "")));
-    mark.at_millis = json.value("at", int64_t{0});
-    mark.reason = json.value("reason", "");
     if (json.contains("staged")) RETURN_IF_ERROR(Finish({json["staged"], json["target"]}));
-    for (const auto& id : json["letters"]) marks[id] = mark;
+    for (const auto& id : json["letters"]) marks[id] = *mark;
     const std::string name = file.path.substr(file.path.rfind('/') + 1);
     int number = 0;
     std::from_chars(name.data(), name.data() + name.size(), number);

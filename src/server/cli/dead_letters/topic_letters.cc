@@ -95,15 +95,13 @@ Result<Marks> TopicLetters::ReadMarks() {
   if (topic.partitions == 0) return marks;
   RETURN_IF_ERROR(ReadPartition(client.get(), {handled_topic(), 0}, [&](const Letter& record) -> Status {
     const auto json = nlohmann::json::parse(record.raw.value_or(""), nullptr, false);
-    if (!json.is_object() || !json.contains("what") || !record.key) {
+    Result<Mark> mark = ReadMark(json);
+    if (!mark.ok() || !record.key) {
       return Status::Data(
-          fmt::format("topic '{}' holds a record that is no note of a dead letter", handled_topic()));
+                 fmt::format("topic '{}' holds a record that is no note of a dead letter", handled_topic()))
+          .Hint("it is caudal's alone: see who else writes to it");
     }
-    Mark mark;
-    ASSIGN_OR_RETURN(mark.what, ParseMark(json.value("what", "")));
-    mark.at_millis = json.value("at", int64_t{0});
-    mark.reason = json.value("reason", "");
-    marks[*record.key] = std::move(mark);
+    marks[*record.key] = std::move(mark).value();
     return Status();
   }));
   return marks;
