@@ -12,7 +12,7 @@
 namespace caudal {
 namespace {
 
-Expr Call(std::string_view name, std::vector<Expr> args) {
+Expr CallOf(std::string_view name, std::vector<Expr> args) {
   Result<Expr> call = BindCall(*FindScalarFunction(name), std::move(args));
   EXPECT_TRUE(call.ok()) << call.status().ToString();
   return *call;
@@ -163,8 +163,10 @@ TEST_F(LookupTest, StopsBetweenChunksWhenTheOutputIsFull) {
   progress = op_->Resume(out_);
   EXPECT_EQ(*progress, Progress::kMore);
   EXPECT_EQ(out_.rows, Chunk::kMaxRows);
+  EXPECT_GT(budget_.used(), 9000 * 10) << "what one key has is charged until it is joined";
   EXPECT_EQ(Finish(std::move(progress)), "");
   EXPECT_EQ(out_.rows, 9000);
+  EXPECT_EQ(budget_.used(), 0);
 }
 
 TEST_F(LookupTest, AConditionIsTestedOnWhatIsFound) {
@@ -172,7 +174,7 @@ TEST_F(LookupTest, AConditionIsTestedOnWhatIsFound) {
   LookupNode node = Node(true, false);
   const Expr age = Expr::Column(3, "age", Type(TypeId::kBigInt));
   const Expr limit = Expr::Literal(Type(TypeId::kBigInt, false), Value(int64_t{45}));
-  node.conditions = {{"age > 45", Call(">", {age, limit})}};
+  node.conditions = {{"age > 45", CallOf(">", {age, limit})}};
   Make(node);
   EXPECT_EQ(Rows("a | 1 | 1\nb | 2 | 1"), "+I | a | 1 | abe | 50 | 1\n+I | b | 2 | NULL | NULL | 1\n");
   node.keeps_unmatched = false;
@@ -187,7 +189,7 @@ TEST_F(LookupTest, RowsThatCannotBeReadOrComparedAreDead) {
   LookupNode node = Node(false, true);
   const Expr age = Expr::Column(3, "age", Type(TypeId::kBigInt));
   const Expr ten = Expr::Literal(Type(TypeId::kBigInt, false), Value(int64_t{10}));
-  node.conditions = {{"10 / age < 10", Call("<", {Call("/", {ten, age}), ten})}};
+  node.conditions = {{"10 / age < 10", CallOf("<", {CallOf("/", {ten, age}), ten})}};
   Make(node);
   EXPECT_EQ(Rows("a | 1 | 1\nb | 2 | 1\nc | 3 | 1"),
             "dead{expression} +I | c | 3 | 1\ndead{expression} +I | a | 1 | 1\n+I | b | 2 | bob | 40 | 1\n");

@@ -187,13 +187,23 @@ Status Lookup::Keep(const LookupRows& rows) {
     }
     AppendRowBytes(rows.columns, row, &of.rows.emplace_back());
   }
-  if (cache_ == nullptr) return Status();
-  const int64_t now = env_->NowMillis();
-  for (size_t i = 0; i < asked_.size(); ++i) {
-    cache_->Put(asked_keys_[i], found_of(static_cast<int32_t>(i)), now);
+  if (cache_ != nullptr) {
+    const int64_t now = env_->NowMillis();
+    for (size_t i = 0; i < asked_.size(); ++i) {
+      cache_->Put(asked_keys_[i], found_of(static_cast<int32_t>(i)), now);
+    }
   }
-  charge_.Set(cache_->bytes());
+  ChargeMemory();
   return Status();
+}
+
+// A key may have any number of rows.
+void Lookup::ChargeMemory() {
+  int64_t bytes = cache_ == nullptr ? 0 : cache_->bytes();
+  for (const FoundRows& found : found_) {
+    for (const std::string& row : found.rows) bytes += static_cast<int64_t>(sizeof row + row.size());
+  }
+  charge_.Set(bytes);
 }
 
 void Lookup::RejectUnreadable(Output& out) {
@@ -225,6 +235,7 @@ Result<Progress> Lookup::Join(Output& out) {
   }
   chunk_ = Chunk();
   found_.clear();
+  ChargeMemory();
   return Progress::kDone;
 }
 

@@ -2,10 +2,10 @@
 // in one request on an I/O thread, and hands on the rows that it finds, in the order of the input.
 //
 // One request is on its way at a time, and nothing is taken before it is answered, so watermarks and barriers
-// stay behind the rows before them. Who does not answer is asked again, for as long as it takes. Between
-// chunks it holds nothing but a cache, if the table has one. A row with a NULL in its key finds nothing; one
-// whose key or whose found row cannot be computed or read is dead{expression}. A row that finds nothing is
-// filtered{lookup <table>} unless it is kept with NULLs.
+// stay behind the rows before them. Who does not answer is asked again, for as long as it takes. What a chunk
+// finds is charged until it is joined; between chunks there is nothing but a cache, if the table has one. A
+// row with a NULL in its key finds nothing; one whose key or whose found row cannot be computed or read is
+// dead{expression}. A row that finds nothing is filtered{lookup <table>} unless it is kept with NULLs.
 #pragma once
 
 #include <atomic>
@@ -54,6 +54,7 @@ class Lookup : public Operator {
   void Ask();
   Status TakeAnswer();
   Status Keep(const LookupRows& rows);
+  void ChargeMemory();
   void RejectUnreadable(Output& out);
   Result<Progress> Join(Output& out);
   std::vector<Pair> NextPairs();
@@ -90,7 +91,7 @@ class Lookup : public Operator {
   RowKeys keys_;
   std::vector<std::string> asked_keys_;  // of a cache: the keys of asked_ as bytes
   std::unique_ptr<LookupCache> cache_;   // null: none
-  StateCharge charge_;
+  StateCharge charge_;                   // what was found, and the cache
 };
 
 }  // namespace caudal
