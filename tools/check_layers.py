@@ -26,6 +26,7 @@ BASE_ONLY = "demo"
 LAYERS[BASE_ONLY] = 8
 
 # The program's main function wires everything.
+TESTING = "testing"  # a folder of headers for tests
 PROGRAM = "src/server/main.cc"
 # Folders whose sub-folders do not know each other; elsewhere they may, in one direction.
 STRANGERS_INSIDE = ("connect", "server")
@@ -124,7 +125,7 @@ def check_includes(root, path, libraries, problems):
         problems.append(f"{path.parent}:1: the folder has no caudal_library call")
         return
     text = (root / path).read_text()
-    is_test = path.name.endswith("_test.cc")
+    is_test = path.name.endswith("_test.cc") or TESTING in path.parts
     allowed = {own, *libraries[own]["deps"], *(libraries[own]["tests"] if is_test else [])}
     for match in INCLUDE.finditer(text):
         kind, name = match.groups()
@@ -137,6 +138,8 @@ def check_includes(root, path, libraries, problems):
             if top(name) in LAYERS or "/" not in name:
                 problems.append(f"{where}: '{name}' is not there (an include is written from src/)")
             continue
+        if TESTING in name.split("/") and not is_test:
+            problems.append(f"{where}: '{name}' is for tests alone")
         used = owner(name.rpartition("/")[0], libraries)
         if used not in allowed:
             rule = ", ".join(sorted(allowed - {own})) or "nothing"
@@ -157,6 +160,7 @@ def find_problems(root):
 
 
 CLEAN = {
+    "src/run/testing/job_fixture.h": '#include "connect/file/sink.h"\n',
     "src/base/CMakeLists.txt": "caudal_library(base)\n",
     "src/base/status.h": "",
     "src/data/CMakeLists.txt": "caudal_library(data DEPS base LIBS X::x COLD)\n",
@@ -177,6 +181,7 @@ FAULTS = [
     ("include of a stranger", {"src/op/calc.h": '\n#include "sql/parser.h"\n'}, "src/op/calc.h:2: 'op' includes 'sql/parser.h' ('op' DEPS: base, data)"),
     ("include below, not in DEPS", {"src/sql/parser.h": '#include "data/chunk.h"\n'}, "('sql' DEPS: base)"),
     ("TEST_LIBS outside a test", {"src/run/job.cc": '#include "connect/file/sink.h"\n'}, "'run' includes 'connect/file/sink.h'"),
+    ("what is for tests", {"src/run/job.cc": '#include "run/testing/job_fixture.h"\n'}, "'run/testing/job_fixture.h' is for tests alone"),
     ("DEPS upwards", {"src/base/CMakeLists.txt": "caudal_library(base DEPS data)\n"}, "'base' (1) uses 'data' (2) (upwards)"),
     ("DEPS to a stranger", {"src/sql/CMakeLists.txt": "caudal_library(sql DEPS base op)\n"}, "strangers: both have height 6"),
     ("neighbours", {"src/connect/db/CMakeLists.txt": "caudal_library(connect/db DEPS connect/file)\n"}, "strangers: neighbours"),

@@ -4,13 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "base/fault_point.h"
-#include "connect/collect/collect_connector.h"
-#include "connect/feed/feed_connector.h"
 #include "expr/aggregate_function.h"
 #include "expr/scalar_function.h"
-#include "fs/memory_file_system.h"
-#include "run/schedule/seeded_executor.h"
-#include "run/testing/clicks_plan.h"
+#include "run/testing/job_fixture.h"
 
 namespace caudal {
 namespace {
@@ -41,44 +37,10 @@ Plan EarlyCounts(int64_t delay) {
   return plan;
 }
 
-class JobTest : public ::testing::Test {
+class JobTest : public JobFixture {
  protected:
   ~JobTest() override { Faults::Disarm(); }
 
-  JobOptions Options() {
-    JobOptions options;
-    options.env = &env_;
-    options.files = &files_;
-    options.executor = &executor_;
-    options.connectors = connectors_;
-    options.pipeline = "p";
-    options.state_root = "state";
-    options.steps = 1;
-    return options;
-  }
-  std::unique_ptr<Job> Start(Plan plan) {
-    auto job = Job::Start(std::move(plan), Options());
-    EXPECT_TRUE(job.ok()) << job.status().ToString();
-    return job.ok() ? std::move(*job) : nullptr;
-  }
-  void Feed(int64_t key, int64_t millis) {
-    FeedRow row;
-    row.values = {key < 0 ? Value() : Value(key), Value(millis * 1000)};
-    feeds_.Get("clicks")->Push(0, row);
-  }
-  // Runs `job` for `millis` of its time.
-  void Run(Job& job, int64_t millis = 100) {
-    job.Poll();
-    for (int64_t i = 0; i < millis && !job.finished(); i += 10) {
-      executor_.RunUntilIdle(100'000);
-      env_.Advance(10'000);
-    }
-  }
-  void Checkpoint(Job& job) {
-    Run(job);
-    job.TriggerCheckpoint();
-    Run(job);
-  }
   std::vector<int64_t> Keys() {
     std::vector<int64_t> keys;
     for (const Change& change : collected_.Get("out")->Committed()) {
@@ -108,16 +70,6 @@ class JobTest : public ::testing::Test {
       clocks.push_back(std::get<int64_t>(change.values[1].data));
     return clocks;
   }
-
-  ManualEnv env_{1'800'000'000'000'000};
-  MemoryFileSystem files_{&env_};
-  SeededExecutor executor_{&env_, 7};
-  FeedRegistry feeds_;
-  CollectRegistry collected_;
-  FeedConnector feed_{&feeds_};
-  CollectConnector collect_{&collected_};
-  const Connector* list_[2] = {&feed_, &collect_};
-  std::span<const Connector* const> connectors_{list_};
 };
 
 TEST_F(JobTest, TheClockOfABatchQueryStandsStill) {

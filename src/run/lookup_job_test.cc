@@ -2,13 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "connect/collect/collect_connector.h"
-#include "connect/feed/feed_connector.h"
 #include "data/column_view.h"
-#include "fs/memory_file_system.h"
-#include "run/job.h"
-#include "run/schedule/seeded_executor.h"
-#include "run/testing/clicks_plan.h"
+#include "run/testing/job_fixture.h"
 
 namespace caudal {
 namespace {
@@ -46,8 +41,10 @@ class Squares : public Connector {
   bool away = false;
 };
 
-class LookupJobTest : public ::testing::Test {
+class LookupJobTest : public JobFixture {
  protected:
+  LookupJobTest() { connectors_.push_back(&squares_); }
+
   // clicks(k, ts) joined with squares, into out(k, square).
   static Plan SquaresPlan(bool unique) {
     Plan plan = ClicksPlan(1);
@@ -68,39 +65,9 @@ class LookupJobTest : public ::testing::Test {
     plan.nodes[2].payload = sink;
     return plan;
   }
-  JobOptions Options() {
-    JobOptions options;
-    options.env = &env_;
-    options.files = &files_;
-    options.executor = &executor_;
-    options.connectors = list_;
-    options.pipeline = "p";
-    options.state_root = "state";
-    options.steps = 1;
-    return options;
-  }
-  std::unique_ptr<Job> Start(bool unique = true) {
-    auto job = Job::Start(SquaresPlan(unique), Options());
-    EXPECT_TRUE(job.ok()) << job.status().ToString();
-    return job.ok() ? std::move(*job) : nullptr;
-  }
-  void Feed(int64_t key) {
-    FeedRow row;
-    row.values = {Value(key), Value(key * 1'000'000)};
-    feeds_.Get("clicks")->Push(0, row);
-  }
-  void Run(Job& job, int64_t millis = 100) {
-    job.Poll();
-    for (int64_t i = 0; i < millis && !job.finished(); i += 10) {
-      executor_.RunUntilIdle(100'000);
-      env_.Advance(10'000);
-    }
-  }
-  void Checkpoint(Job& job) {
-    Run(job);
-    job.TriggerCheckpoint();
-    Run(job, 500);
-  }
+  std::unique_ptr<Job> Start(bool unique = true) { return JobFixture::Start(SquaresPlan(unique)); }
+  void Feed(int64_t key) { JobFixture::Feed(key, key * 1000); }
+  void Checkpoint(Job& job) { JobFixture::Checkpoint(job, 500); }
   std::vector<int64_t> Results() {
     std::vector<int64_t> squares;
     for (const Change& change : collected_.Get("out")->Committed()) {
@@ -109,15 +76,7 @@ class LookupJobTest : public ::testing::Test {
     return squares;
   }
 
-  ManualEnv env_{1'800'000'000'000'000};
-  MemoryFileSystem files_{&env_};
-  SeededExecutor executor_{&env_, 7};
-  FeedRegistry feeds_;
-  CollectRegistry collected_;
-  FeedConnector feed_{&feeds_};
-  CollectConnector collect_{&collected_};
   Squares squares_;
-  const Connector* list_[3] = {&feed_, &collect_, &squares_};
 };
 
 TEST_F(LookupJobTest, CountsAddUpWithOneRowAKey) {
