@@ -17,7 +17,7 @@ using WindowColumn = AggregateNode::WindowColumn;
 
 // k STRING, v BIGINT, ts TIMESTAMP(3), $clock → k, COUNT(*), SUM(v), COUNT(DISTINCT k), window_start,
 // window_end.
-struct Query {
+struct WindowedQuery {
   int64_t size = kMinute;
   int64_t slide = kMinute;
   int64_t early = 0;
@@ -30,7 +30,7 @@ struct Query {
   bool newest = false;
 };
 
-std::unique_ptr<OperatorHarness> Make(const Query& query) {
+std::unique_ptr<OperatorHarness> Make(const WindowedQuery& query) {
   const std::string time = query.local ? "TIMESTAMP_LTZ(3)" : "TIMESTAMP(3)";
   const Schema input = SchemaLiteral("k STRING, v BIGINT, ts " + time + ", $clock BIGINT NOT NULL");
   std::string columns = "k STRING, n BIGINT, s BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3)";
@@ -95,7 +95,7 @@ TEST(WindowedAggregate, SplitThatSleptFindsItsWindowClosed) {
 }
 
 TEST(WindowedAggregate, RowsMadeCarryTheWatermarkSentBefore) {
-  Query query;
+  WindowedQuery query;
   query.out_clock = true;
   auto op = Make(query);
   op->Rows("a | 1 | 00:00:10 | 0");
@@ -104,7 +104,7 @@ TEST(WindowedAggregate, RowsMadeCarryTheWatermarkSentBefore) {
 }
 
 TEST(WindowedAggregate, BatchHasNoLateRows) {
-  Query query;
+  WindowedQuery query;
   query.batch = true;
   auto op = Make(query);
   EXPECT_EQ(op->Rows("a | 1 | 00:00:10 | 999999\nNULL | 1 | 00:00:10 | 0"), "");
@@ -122,7 +122,7 @@ TEST(WindowedAggregate, GapsBetweenWindowsTakeNoRow) {
 }
 
 TEST(WindowedAggregate, EarlyResultsAreUpdates) {
-  Query query{2 * kMinute, kMinute, 10 * kSecondMillis};
+  WindowedQuery query{2 * kMinute, kMinute, 10 * kSecondMillis};
   auto op = Make(query);
   op->OnWatermark(Watermark::kNone, 1000);
   op->Rows("a | 1 | 00:01:10 | 0");
@@ -143,7 +143,7 @@ TEST(WindowedAggregate, EarlyResultsAreUpdates) {
 }
 
 TEST(WindowedAggregate, EarlyResultsGoOnAfterARestore) {
-  Query query{2 * kMinute, kMinute, 10 * kSecondMillis};
+  WindowedQuery query{2 * kMinute, kMinute, 10 * kSecondMillis};
   auto op = Make(query);
   op->OnWatermark(0, 1000);
   op->Rows("a | 1 | 00:00:10 | 0");
@@ -161,7 +161,7 @@ TEST(WindowedAggregate, EarlyResultsGoOnAfterARestore) {
 }
 
 TEST(WindowedAggregate, RetractedGroupGoes) {
-  Query query{kMinute, kMinute, 10 * kSecondMillis};
+  WindowedQuery query{kMinute, kMinute, 10 * kSecondMillis};
   query.retracting = true;
   query.update_before = false;
   auto op = Make(query);
@@ -176,7 +176,7 @@ TEST(WindowedAggregate, RetractedGroupGoes) {
 
 // A day in New York begins at 05:00 UTC in winter; windows are labelled by its wall clock.
 TEST(WindowedAggregate, LocalWindowsFollowTheSessionZone) {
-  Query query{24 * 60 * kMinute, 24 * 60 * kMinute};
+  WindowedQuery query{24 * 60 * kMinute, 24 * 60 * kMinute};
   query.local = true;
   query.zone = "America/New_York";
   auto op = Make(query);
@@ -218,7 +218,7 @@ TEST(WindowedAggregate, FiringStopsWhenItTakesLong) {
 TEST(WindowedAggregate, LongWindowsAgreeWithAModel) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);
-    Query query{40 * kSecondMillis, kSecondMillis};
+    WindowedQuery query{40 * kSecondMillis, kSecondMillis};
     auto op = Make(query);
     std::map<std::pair<int64_t, std::string>, std::pair<int64_t, int64_t>> model;
     std::multiset<std::string> emitted, expected;
@@ -270,7 +270,7 @@ TEST(WindowedAggregate, LongWindowsAgreeWithAModel) {
 TEST(WindowedAggregate, RandomRunsAgreeWithAModel) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     std::mt19937_64 random(seed);
-    Query query;
+    WindowedQuery query;
     query.slide = (static_cast<int64_t>(random() % 4) + 1) * kSecondMillis;
     query.size = (static_cast<int64_t>(random() % 8) + 1) * kSecondMillis;
     if (random() % 3 == 0) query.size = query.slide * (query.size / kSecondMillis);
@@ -331,7 +331,7 @@ TEST(WindowedAggregate, RandomRunsAgreeWithAModel) {
 }
 
 TEST(WindowedAggregate, NewestWindowSkipsThoseThatCloseMeanwhile) {
-  Query query = {8 * kMinute, kMinute};
+  WindowedQuery query = {8 * kMinute, kMinute};
   query.newest = true;
   auto op = Make(query);
   op->Rows("a | 1 | 00:00:10 | 0\nb | 2 | 00:05:10 | 0\nc | 4 | 00:09:10 | 0");
@@ -356,7 +356,7 @@ TEST(WindowedAggregate, NewestWindowSkipsThoseThatCloseMeanwhile) {
 
 // Closed but not fired: the row is as late as it is without newest_window.
 TEST(WindowedAggregate, NewestWindowTakesNoRowsOfClosedOnes) {
-  Query query = {8 * kMinute, kMinute};
+  WindowedQuery query = {8 * kMinute, kMinute};
   query.newest = true;
   auto op = Make(query);
   op->Rows("a | 1 | 00:00:10 | 0");
@@ -371,11 +371,11 @@ TEST(WindowedAggregate, NewestWindowTakesNoRowsOfClosedOnes) {
 TEST(WindowedAggregate, NewestWindowLeavesTheSameTable) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     std::mt19937_64 random(seed);
-    Query query;
+    WindowedQuery query;
     query.slide = (static_cast<int64_t>(random() % 3) + 1) * kSecondMillis;
     query.size = query.slide * (static_cast<int64_t>(random() % 20) + 1);
     if (random() % 3 == 0) query.size = (static_cast<int64_t>(random() % 20) + 3) * kSecondMillis;
-    Query newest = query;
+    WindowedQuery newest = query;
     newest.newest = true;
     auto each = Make(query);
     auto last = Make(newest);

@@ -7,7 +7,8 @@
 namespace caudal {
 namespace {
 
-constexpr std::string_view kInput = "k STRING, v BIGINT, window_end TIMESTAMP(3), $clock BIGINT NOT NULL";
+constexpr std::string_view kWindowedInput =
+    "k STRING, v BIGINT, window_end TIMESTAMP(3), $clock BIGINT NOT NULL";
 
 // The largest `last` of each key and window of 10 s.
 TopNNode Largest(int64_t last) {
@@ -20,7 +21,7 @@ TopNNode Largest(int64_t last) {
   return node;
 }
 
-std::unique_ptr<OperatorHarness> Make(const TopNNode& node, std::string_view input = kInput) {
+std::unique_ptr<OperatorHarness> Make(const TopNNode& node, std::string_view input = kWindowedInput) {
   std::string output(input);
   if (node.with_rank) output.insert(output.find(", $clock"), ", rn BIGINT");
   return std::make_unique<OperatorHarness>(

@@ -23,7 +23,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // A process that was forked for a test must not draw the numbers of its parent.
-class FreshChance : public Env {
+class UpsertChance : public Env {
  public:
   int64_t NowMicros() override { return Env::Real()->NowMicros(); }
   int64_t SteadyNanos() override { return Env::Real()->SteadyNanos(); }
@@ -149,7 +149,7 @@ class IcebergUpsertTest : public ::testing::TestWithParam<int> {
   }
 
   std::string folder_;
-  FreshChance env_;
+  UpsertChance env_;
   Table table_;
   IcebergConnector connector_;
   int64_t counted_ = 0;  // by the last Put

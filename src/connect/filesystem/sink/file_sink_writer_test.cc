@@ -15,7 +15,7 @@
 namespace caudal {
 namespace {
 
-class NoRejects : public SinkRejects {
+class KeepsNoRejects : public SinkRejects {
  public:
   void Reject(const Chunk&, RowSet, std::string) override { FAIL(); }
 };
@@ -85,7 +85,7 @@ class FileSinkWriterTest : public ::testing::Test {
       p.Append<int64_t>(i % kPartitions);
       a.Append<int64_t>(i);
     }
-    NoRejects rejects;
+    KeepsNoRejects rejects;
     return writer_->Write(Chunk({p.Finish(), a.Finish()}, kRows), rejects);
   }
   // How many rows were written before the writer was full.
