@@ -67,7 +67,13 @@ struct OperatorProgress {
   Status trouble;                // whom it waits for: somebody outside who does not answer; OK = nobody
 };
 
-enum class JobState { kRunning, kStopping, kFinished, kFailed };
+enum class JobState {
+  kRunning,
+  kStopping,
+  kFinished,
+  kFailed,
+  kWaiting,  // to be started, or started again: what it asks does not answer, or has failed just now
+};
 
 struct JobProgress {
   std::string query;

@@ -24,7 +24,7 @@ QueryRunner::QueryRunner(Plan plan, JobOptions options, Env* env, RunLog* log)
       log_(log),
       policy_(kLimits) {
   last_.query = name_;
-  last_.state = JobState::kFailed;  // there is no job yet
+  last_.state = JobState::kWaiting;  // there is no job yet
 }
 
 void QueryRunner::Begin(bool held) {
@@ -88,7 +88,6 @@ void QueryRunner::StartAgain() {
 
 void QueryRunner::OnFailedStart(Status status) {
   status_ = std::move(status);
-  last_.state = JobState::kFailed;
   last_.status = status_;
   OnEnd(/*ran=*/false);
 }
@@ -182,11 +181,13 @@ void QueryRunner::OnEnd(bool ran) {
     if (!pause || (stopping_ && ran)) return End(status_);
   }
   if (!status_.ok()) SetTrouble(status_);
+  last_.state = JobState::kWaiting;
   restart_at_nanos_ = env_->SteadyNanos() + *pause * 1'000'000;
 }
 
 void QueryRunner::End(Status status) {
   status_ = std::move(status);
+  if (!status_.ok() || last_.state == JobState::kWaiting) last_.state = JobState::kFailed;
   ended_ = true;
   held_ = false;
   prepared_.reset();

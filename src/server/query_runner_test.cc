@@ -203,6 +203,7 @@ TEST_F(QueryRunnerTest, OnlyAQueryThatNeverRanRefusesARunForWhatIsAway) {
   EXPECT_FALSE(runner_->refuses());
   runner_->LetGo();
   EXPECT_FALSE(runner_->ended());
+  EXPECT_EQ(runner_->progress().state, JobState::kWaiting);
   EXPECT_EQ(runner_->trouble().message(), "it is still away");
 }
 

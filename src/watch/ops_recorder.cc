@@ -26,8 +26,16 @@ std::string_view StateName(const JobProgress& progress) {
       return progress.checkpoints.drained ? "drained" : "finished";
     case JobState::kFailed:
       return "failed";
+    case JobState::kWaiting:
+      return "waiting";
   }
   return "";
+}
+
+// For good, or so that it is started again.
+bool HasFailed(const JobProgress& progress) {
+  return progress.state == JobState::kFailed ||
+         (progress.state == JobState::kWaiting && !progress.status.ok());
 }
 
 int64_t RowsOf(const EpochSample& epoch) {
@@ -113,7 +121,8 @@ void OpsRecorder::Observe(const Plan& plan, const JobProgress& progress) {
   const int64_t epoch = progress.checkpoints.last.number;
   const bool new_epoch = epoch > seen.epoch;
   if (new_epoch) AddEpochs(progress, seen.epoch);
-  if (new_epoch || env_->SteadyNanos() - seen.nanos > kIdleNanos || progress.state == JobState::kFailed) {
+  const bool failed = HasFailed(progress);
+  if (new_epoch || env_->SteadyNanos() - seen.nanos > kIdleNanos || failed) {
     AddProgress(progress, report, &seen);
   }
   AddWarnings(progress, &seen);
@@ -184,7 +193,7 @@ void OpsRecorder::AddProgress(const JobProgress& progress, const QueryReport& re
     row.Real(batch.input_rps).Real(batch.processed_rps).Text(json).Text(path.sink);
     row.Text(std::to_string(progress.generation)).Integer(seen->attempt).Text(origin_.pipeline);
     row.Text(progress.query.substr(progress.query.find('/') + 1)).Text(origin_.version);
-    row.Text(progress.state == JobState::kFailed ? "failed" : new_epoch ? "batch" : "idle");
+    row.Text(HasFailed(progress) ? "failed" : new_epoch ? "batch" : "idle");
     row.Known(batch.millis).Integer(static_cast<int64_t>(seconds * 1000));
     std::vector<std::pair<int64_t, int64_t>> fresh;
     if (last != nullptr && new_epoch) fresh = last->freshness;
@@ -227,7 +236,7 @@ void OpsRecorder::AddQuery(const JobProgress& progress) {
     const double seconds = static_cast<double>(nanos - live.nanos) / 1e9;
     live = {rows, nanos, static_cast<double>(rows - live.rows) / seconds};
   }
-  const bool ended = progress.state == JobState::kFinished || progress.state == JobState::kFailed;
+  const bool runs = progress.state == JobState::kRunning || progress.state == JobState::kStopping;
   OpsRow query("queries");
   query.Text(progress.query).Text(origin_.pipeline).Text(progress.query.substr(progress.query.find('/') + 1));
   query.Text(origin_.owner).Text(origin_.version);
@@ -242,7 +251,7 @@ void OpsRecorder::AddQuery(const JobProgress& progress) {
   query.Integer(progress.checkpoints.last.number).Integer(progress.checkpoints.committed);
   query.Integer(progress.checkpoints.abandoned).Integer(progress.memory_used).Integer(progress.memory_limit);
   query.Integer(progress.longest_step_micros);
-  query.Integer(rows).Real(ended ? 0 : live.rows_per_second);
+  query.Integer(rows).Real(runs ? live.rows_per_second : 0);
   const OperatorProgress* scan = FirstScan(progress);
   query.Time(scan != nullptr ? scan->watermark.event : Watermark::kNone);
   const Backlog backlog = scan != nullptr ? scan->backlog : Backlog{};

@@ -440,6 +440,25 @@ class BadInput(unittest.TestCase):
         self.expect(self.caudal("run", "job.sql", "--state", "state", "--until-idle", "500 ms"), 0)
         self.assertEqual([row[0] for row in self.rows()], [0, 1, 2, 9])
 
+    def test_a_stop_without_a_last_checkpoint_is_told(self):
+        self.feed({"id": 1, "amount": 1})
+        self.job(source=WATCH)
+        process = self.start("run", "job.sql", "--state", "state", environment={"CAUDAL_FAULT": "sink_commit_before:error:1:1000000"})
+        self.wait_for(lambda: "event=stalled" in self.log(), "the stall")
+        self.expect(self.caudal("stop", "--state", "state"), 5, "the run ended with code 5: injected fault at sink_commit_before",
+                    "read again by the next run")
+        self.assertEqual(process.wait(timeout=20), 5)
+        # One that is killed meanwhile does not say how it ended.
+        process = self.start("run", "job.sql", "--state", "state", environment={"CAUDAL_FAULT": "sink_commit_before:error:1:1000000"})
+        self.wait_for(lambda: self.log().count("event=stalled") == 2, "the second stall")
+        stop = self.start("stop", "--state", "state")
+        self.wait_for(lambda: "event=stopping" in self.log().rpartition("event=run")[2], "the stop")
+        child = json.loads((self.folder / "state/run.json").read_text())["child"]
+        process.kill()
+        os.kill(child, signal.SIGKILL)
+        self.assertEqual(stop.wait(timeout=20), 5)
+        self.assertIn("the run ended without a word", stop.stderr.read())
+
     def test_sigterm_is_a_last_checkpoint(self):
         self.feed({"id": 1, "amount": 1})
         self.job(source=WATCH)

@@ -7,7 +7,9 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
+#include "base/secret.h"
 #include "run/supervise/fault_plan.h"
 #include "run/supervise/supervisor.h"
 #include "server/cli/checkpoint_use.h"
@@ -158,6 +160,18 @@ void RunChild(const Programs& programs, const RunOptions& options, ChildReport* 
   if (run.awaits_answers()) _exit(0);
 }
 
+// For whoever has asked the run to stop: that it is over does not say how.
+void NoteEnd(const StateLock& lock, const std::string& state_root, const Status& status, ExitCode code) {
+  using Json = nlohmann::json;
+  const Result<std::string> description = StateLock::ReadDescription(state_root);
+  Json json = description.ok() ? Json::parse(*description, nullptr, false) : Json();
+  if (!json.is_object()) return;
+  json["ended"] = {{"code", static_cast<int>(code)}};
+  if (!status.ok()) json["ended"]["error"] = Secrets::RedactMessage(status.message());
+  // A full disk has been told by now.
+  static_cast<void>(lock.Describe(json.dump(-1, ' ', false, Json::error_handler_t::replace)).ok());
+}
+
 }  // namespace
 
 int Run(RunCommand command, Console& console) {
@@ -190,9 +204,9 @@ int Run(RunCommand command, Console& console) {
     console.Note(fmt::format("run: the engine starts again in {} ms: {}", pause, why.ToString()));
   };
   const SupervisorResult result = Supervise(child, *faults, &log, *lock, command.listen, note);
-  if (result.status.ok()) return static_cast<int>(ExitCode::kOk);
-  return console.Fail(result.status,
-                      result.before_start ? RefusalCode(result.status) : FailureCode(result.status));
+  const ExitCode code = result.before_start ? RefusalCode(result.status) : FailureCode(result.status);
+  NoteEnd(*lock, command.options.state_root, result.status, code);
+  return result.status.ok() ? static_cast<int>(code) : console.Fail(result.status, code);
 }
 
 }  // namespace caudal

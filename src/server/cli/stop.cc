@@ -36,11 +36,38 @@ Result<pid_t> FindRun(const std::string& state_root) {
   return json["pid"].get<pid_t>();
 }
 
-Status Signal(const std::string& state_root, int number) {
+Result<pid_t> Signal(const std::string& state_root, int number) {
   ASSIGN_OR_RETURN(const pid_t process, FindRun(state_root));
   if (kill(process, number) != 0)
     return Status::External(fmt::format("process {}: {}", process, std::strerror(errno)));
-  return Status();
+  return process;
+}
+
+// How the run of `process` has ended, which is no longer there.
+int TellEnd(const std::string& state_root, pid_t process, Console& console) {
+  const Result<std::string> text = StateLock::ReadDescription(state_root);
+  if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
+  const Json json = Json::parse(*text, nullptr, false);
+  const bool same = json.is_object() && json.value("pid", Json()) == Json(process);
+  const Json ended =
+      same ? json.value("ended", Json::object()) : Json{{"code", 0}};  // else another has begun
+  const Json code = ended.value("code", Json());
+  if (!code.is_number_integer()) {
+    return console.Fail(Status::External("the run ended without a word, as one that is killed does")
+                            .Hint("the next run goes on at its last epoch"),
+                        ExitCode::kInternal);
+  }
+  if (code == 0) {
+    console.Out(console.json ? "{\"stopped\": true}\n" : "stopped\n");
+    return static_cast<int>(ExitCode::kOk);
+  }
+  const Json error = ended.value("error", Json());
+  const std::string why = error.is_string() ? ": " + error.get<std::string>() : "";
+  return console.Fail(Status::External(fmt::format("the run ended with code {}{}", code.dump(), why))
+                          .Hint(fmt::format("what it did not commit is read again by the next run; "
+                                            "caudal status --state '{}' tells of each query",
+                                            state_root)),
+                      static_cast<ExitCode>(code.get<int>()));
 }
 
 Json Cell(const SqliteStatement& statement, int column) {
@@ -126,7 +153,7 @@ Status ReadStore(const std::string& path, StoreRows* rows) {
 // What the store holds is of the last moment that a run wrote it: one that was killed did not say goodbye.
 void MarkInterrupted(Json* queries) {
   for (Json& query : *queries) {
-    if (query["state"] != "running" && query["state"] != "stopping") continue;
+    if (query["state"] != "running" && query["state"] != "stopping" && query["state"] != "waiting") continue;
     query["state"] = "interrupted";
     query["rows_per_s"] = 0;
   }
@@ -163,8 +190,8 @@ std::string DrawObjects(const Json& rows) {
 }  // namespace
 
 int Stop(const StopCommand& command, Console& console) {
-  const Status signalled = Signal(command.state_root, command.drain ? SIGUSR1 : SIGTERM);
-  if (!signalled.ok()) return console.Fail(signalled, RefusalCode(signalled));
+  const Result<pid_t> process = Signal(command.state_root, command.drain ? SIGUSR1 : SIGTERM);
+  if (!process.ok()) return console.Fail(process.status(), RefusalCode(process.status()));
   const int64_t start = Env::Real()->SteadyNanos();
   for (;;) {
     const Result<bool> held = StateLock::IsHeld(command.state_root);
@@ -179,12 +206,11 @@ int Stop(const StopCommand& command, Console& console) {
     console.Progress(fmt::format("stop: waiting for the last epoch, {} s", seconds));
     std::this_thread::sleep_for(kPoll);
   }
-  console.Out(console.json ? "{\"stopped\": true}\n" : "stopped\n");
-  return static_cast<int>(ExitCode::kOk);
+  return TellEnd(command.state_root, *process, console);
 }
 
 int TriggerCheckpoint(const std::string& state_root, Console& console) {
-  const Status signalled = Signal(state_root, SIGUSR2);
+  const Status signalled = Signal(state_root, SIGUSR2).status();
   if (!signalled.ok()) return console.Fail(signalled, RefusalCode(signalled));
   console.Out(console.json ? "{\"triggered\": true}\n" : "an epoch begins\n");
   return static_cast<int>(ExitCode::kOk);
