@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Plants {
+struct AppendPlants {
   bool forget_tokens = false;
   bool ignore_head = false;
 };
@@ -27,7 +27,7 @@ struct Plants {
 // Two pipelines append 8 epochs each, in order; an epoch whose commit gave up, or whose process was
 // restarted, is committed again. Empty if every file is there once and the table is whole; else what is
 // wrong.
-std::string Live(uint64_t seed, int format_version, const Plants& plants) {
+std::string Live(uint64_t seed, int format_version, const AppendPlants& plants) {
   ManualEnv env(1, seed);
   MemoryFileSystem memory(&env);
   TableFiles files(&memory, &env);
@@ -93,7 +93,8 @@ TEST(AppendSimulation, EveryEpochIsThereOnce) {
 }
 
 TEST(AppendSimulation, PlantedFaultsAreCaught) {
-  for (const Plants& plants : {Plants{.forget_tokens = true}, Plants{.ignore_head = true}}) {
+  for (const AppendPlants& plants :
+       {AppendPlants{.forget_tokens = true}, AppendPlants{.ignore_head = true}}) {
     int caught = 0;
     for (uint64_t seed = 0; seed < 20; ++seed) caught += Live(seed, 2, plants).empty() ? 0 : 1;
     EXPECT_GT(caught, 10) << (plants.forget_tokens ? "forget_tokens" : "ignore_head");

@@ -14,8 +14,8 @@
 namespace caudal::iceberg {
 namespace {
 
-using Place = std::pair<std::string, uint32_t>;
-using Model = std::map<KeyHash, Place>;
+using RowPlace = std::pair<std::string, uint32_t>;
+using Model = std::map<KeyHash, RowPlace>;
 
 class KeyIndexTest : public testing::Test {
  protected:
@@ -53,7 +53,7 @@ class KeyIndexTest : public testing::Test {
     Model found;
     const Status status =
         index_->Find(wanted, [&](size_t number, const std::string& file, uint32_t position) {
-          EXPECT_TRUE(found.emplace(wanted[number], Place(file, position)).second);
+          EXPECT_TRUE(found.emplace(wanted[number], RowPlace(file, position)).second);
         });
     EXPECT_TRUE(status.ok()) << status.ToString();
     return found;
