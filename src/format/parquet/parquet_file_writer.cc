@@ -265,7 +265,7 @@ void ParquetFileWriter::CloseColumn() {
   target_->group = nullptr;
   encoded_rows_ += encoding_->rows;
   // Growing from nothing again would copy every value once more and touch fresh pages.
-  if (encoding_->bytes() <= kKeptGroupBytes) spare_ = std::move(encoding_);
+  if (!rows_ended_ && encoding_->bytes() <= kKeptGroupBytes) spare_ = std::move(encoding_);
   encoding_ = nullptr;
   if (spare_ == nullptr) return;
   spare_->rows = 0;
@@ -283,10 +283,21 @@ Result<bool> ParquetFileWriter::Step() {
   return encoding_ != nullptr;
 }
 
-Status ParquetFileWriter::EndRows() { return gathering_->rows > 0 ? CloseGroup() : Status(); }
+// No row comes any more: memory for it would be held until the epoch is committed.
+void ParquetFileWriter::ForgetSpare() {
+  rows_ended_ = true;
+  spare_ = nullptr;
+  if (gathering_->rows == 0) gathering_ = NewGroup();
+}
+
+Status ParquetFileWriter::EndRows() {
+  ForgetSpare();
+  return gathering_->rows > 0 ? CloseGroup() : Status();
+}
 
 Result<ParquetFooter> ParquetFileWriter::Finish() {
   if (finished_) return footer_;
+  ForgetSpare();
   if (gathering_->rows > 0 || (rows_ == 0 && target_ == nullptr)) {
     RETURN_IF_ERROR(CloseGroup());
   }

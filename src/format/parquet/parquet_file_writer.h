@@ -41,6 +41,7 @@ class ParquetFileWriter : public ParquetWriter {
   Status OpenTarget();
   Status EncodePart();
   void CloseColumn();
+  void ForgetSpare();
   Status EncodeAll();
 
   Schema schema_;
@@ -53,6 +54,7 @@ class ParquetFileWriter : public ParquetWriter {
   size_t encoded_columns_ = 0;
   int64_t rows_ = 0;
   int64_t encoded_rows_ = 0;
+  bool rows_ended_ = false;
   bool finished_ = false;
   ParquetFooter footer_;
 };
