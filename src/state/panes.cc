@@ -245,7 +245,7 @@ std::string Panes::NextSegment(SnapshotKind kind) {
       PutVarint(snapshot_pane_ - first, &segment);
       segment.append(group_);
     }
-    slice.changed = {};  // most slices get no more rows
+    std::vector<Owned>().swap(slice.changed);  // most slices get no more rows
   }
   if (!segment.empty()) return segment;
   snapshot_slice_ = std::numeric_limits<int64_t>::min();

@@ -69,10 +69,18 @@ Status StateSegments::Write(CheckpointStore* store, int64_t number) {
   }
   RETURN_IF_ERROR(store->WriteSegment(number, records, refs));
   for (Node& node : nodes_) {
-    // Clearing would keep the memory for as long as the segment is referred to.
-    for (Segment& segment : node.segments) segment.records = std::string();
+    // Clearing, or assigning an empty one, would keep the memory for as long as the segment is referred to.
+    for (Segment& segment : node.segments) std::string().swap(segment.records);
   }
   return Status();
+}
+
+int64_t StateSegments::held_bytes() const {
+  size_t bytes = 0;
+  for (const Node& node : nodes_) {
+    for (const Segment& segment : node.segments) bytes += segment.records.capacity();
+  }
+  return static_cast<int64_t>(bytes);
 }
 
 std::vector<SegmentRef> StateSegments::refs(int node) const {

@@ -27,6 +27,8 @@ class StateSegments {
   // Writes them all into one file. After an error it may be called again for a later epoch.
   Status Write(CheckpointStore* store, int64_t number);
   std::vector<SegmentRef> refs(int node) const;
+  // Of memory, in records.
+  int64_t held_bytes() const;
 
  private:
   struct Segment {
