@@ -61,6 +61,10 @@ class Catalog {
   virtual Result<LoadedTable> LoadTable(const TableName& name) = 0;
   // User error if there is no such table. Its files stay.
   virtual Status DropTable(const TableName& name) = 0;
+  // User error if there is no such namespace, or anything in it; if the table is not there, or another of the
+  // new name is; or if this catalog has no way to do it.
+  virtual Status DropNamespace(const std::vector<std::string>& space);
+  virtual Status RenameTable(const TableName& name, const TableName& to);
   virtual CommitAnswer Commit(const TableName& name, const TableCommit& commit) = 0;
 };
 

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "db/sqlite_transaction.h"
-#include "iceberg/manifest/manifest_schema.h"
+#include "iceberg/catalog/new_metadata.h"
 
 namespace caudal::iceberg {
 namespace {
@@ -20,8 +18,6 @@ constexpr const char* kMakeTables =
     " namespace VARCHAR(255) NOT NULL, property_key VARCHAR(255) NOT NULL, property_value VARCHAR(1000) NOT "
     "NULL,"
     " PRIMARY KEY (catalog_name, namespace, property_key))";
-
-constexpr size_t kDefaultMetadataLog = 100;
 
 std::string Joined(const std::vector<std::string>& space) { return fmt::format("{}", fmt::join(space, ".")); }
 
@@ -42,21 +38,7 @@ void BindKey(SqliteStatement* statement, const std::string& catalog, const std::
   statement->BindText(2, name);
 }
 
-// The metadata log keeps the files before this one, up to `write.metadata.previous-versions-max`.
-void Remember(const LoadedTable& base, TableMetadata* table) {
-  table->metadata_log.push_back({base.metadata.last_updated_ms, base.metadata_location});
-  size_t most = kDefaultMetadataLog;
-  const auto set = table->properties.find("write.metadata.previous-versions-max");
-  if (set != table->properties.end()) most = std::max(1, std::atoi(set->second.c_str()));
-  if (table->metadata_log.size() > most) {
-    table->metadata_log.erase(table->metadata_log.begin(),
-                              table->metadata_log.end() - static_cast<int64_t>(most));
-  }
-}
-
 }  // namespace
-
-std::string TableName::ToString() const { return Joined(space) + "." + name; }
 
 Result<std::unique_ptr<SqliteCatalog>> SqliteCatalog::Open(const Options& options, const TableFiles* files) {
   ASSIGN_OR_RETURN(std::unique_ptr<Sqlite> database, Sqlite::Open(options.path, Sqlite::Mode::kCreate));
@@ -138,25 +120,10 @@ Result<LoadedTable> SqliteCatalog::CreateTable(const TableName& name, const NewT
   const std::string space = Joined(name.space);
   ASSIGN_OR_RETURN(const bool there, HasNamespace(space));
   if (!there) return Status::User(fmt::format("there is no namespace '{}'", space)).Hint("create it first");
-  RETURN_IF_ERROR(PartitionTypes(created.schema, created.spec).status());
-  TableMetadata table;
-  table.format_version = created.format_version;
-  table.table_uuid = files_->NewUuid();
-  table.location = created.location;
-  if (table.location.empty()) {
-    table.location = fmt::format("{}/{}/{}", options_.warehouse, fmt::join(name.space, "/"), name.name);
-  }
-  table.last_updated_ms = files_->env()->NowMillis();
-  table.last_column_id = created.schema.HighestId();
-  table.schemas = {created.schema};
-  table.current_schema_id = created.schema.schema_id;
-  table.partition_specs = {created.spec};
-  table.default_spec_id = created.spec.spec_id;
-  for (const PartitionField& field : created.spec.fields) {
-    table.last_partition_id = std::max(table.last_partition_id, field.field_id);
-  }
-  table.sort_orders.emplace_back();
-  table.properties = created.properties;
+  ASSIGN_OR_RETURN(TableMetadata table, FirstMetadata(created,
+                                                      fmt::format("{}/{}/{}", options_.warehouse,
+                                                                  fmt::join(name.space, "/"), name.name),
+                                                      *files_));
   ASSIGN_OR_RETURN(const std::string location, files_->WriteMetadata(table, 0));
 
   ASSIGN_OR_RETURN(
@@ -224,12 +191,37 @@ Status SqliteCatalog::DropTable(const TableName& name) {
   return drop.Run();
 }
 
-Result<TableMetadata> SqliteCatalog::Prepare(const LoadedTable& base, const TableCommit& commit) {
-  RETURN_IF_ERROR(CheckRequirements(base.metadata, commit.requirements));
-  ASSIGN_OR_RETURN(TableMetadata table,
-                   ApplyUpdates(base.metadata, commit.updates, files_->env()->NowMillis()));
-  Remember(base, &table);
-  return table;
+Status SqliteCatalog::DropNamespace(const std::vector<std::string>& space) {
+  const std::string joined = Joined(space);
+  ASSIGN_OR_RETURN(const bool there, HasNamespace(joined));
+  if (!there) return Status::User(fmt::format("there is no namespace '{}'", joined));
+  // In one statement, so that no table can come into it in between.
+  ASSIGN_OR_RETURN(
+      SqliteStatement drop,
+      database_->Prepare(
+          "DELETE FROM iceberg_namespace_properties WHERE catalog_name = ?1 AND namespace = ?2"
+          " AND NOT EXISTS (SELECT 1 FROM iceberg_tables WHERE catalog_name = ?1 AND table_namespace = ?2)"));
+  drop.BindText(0, options_.name);
+  drop.BindText(1, joined);
+  RETURN_IF_ERROR(drop.Run());
+  if (database_->changes() > 0) return Status();
+  return Status::User(fmt::format("the namespace '{}' is not empty", joined)).Hint("drop its tables first");
+}
+
+Status SqliteCatalog::RenameTable(const TableName& name, const TableName& to) {
+  RETURN_IF_ERROR(FindLocation(name).status());
+  const std::string from_space = Joined(name.space), to_space = Joined(to.space);
+  ASSIGN_OR_RETURN(
+      SqliteStatement rename,
+      database_->Prepare("UPDATE OR IGNORE iceberg_tables SET table_namespace = ?4, table_name = ?5"
+                         " WHERE catalog_name = ?1 AND table_namespace = ?2 AND table_name = ?3" +
+                         only_tables_));
+  BindKey(&rename, options_.name, from_space, name.name);
+  rename.BindText(3, to_space);
+  rename.BindText(4, to.name);
+  RETURN_IF_ERROR(rename.Run());
+  if (database_->changes() > 0) return Status();
+  return Status::User(fmt::format("the table '{}' is there already", to.ToString()));
 }
 
 Result<bool> SqliteCatalog::Swap(const TableName& name, const std::string& from, const std::string& to) {
@@ -253,7 +245,7 @@ CommitAnswer SqliteCatalog::Commit(const TableName& name, const TableCommit& com
   };
   Result<LoadedTable> base = LoadTable(name);
   if (!base.ok()) return refused(base.status());
-  Result<TableMetadata> table = Prepare(*base, commit);
+  Result<TableMetadata> table = NextMetadata(*base, commit, files_->env()->NowMillis());
   if (!table.ok()) return refused(table.status());
   Result<std::string> location = files_->WriteMetadata(*table, MetadataVersion(base->metadata_location) + 1);
   if (!location.ok()) return refused(location.status());

@@ -30,6 +30,8 @@ class SqliteCatalog : public Catalog {
   Result<LoadedTable> CreateTable(const TableName& name, const NewTable& table) override;
   Result<LoadedTable> LoadTable(const TableName& name) override;
   Status DropTable(const TableName& name) override;
+  Status DropNamespace(const std::vector<std::string>& space) override;
+  Status RenameTable(const TableName& name, const TableName& to) override;
   CommitAnswer Commit(const TableName& name, const TableCommit& commit) override;
 
  private:
@@ -38,7 +40,6 @@ class SqliteCatalog : public Catalog {
   Status MakeTables();
   Result<bool> HasNamespace(const std::string& space);
   Result<std::string> FindLocation(const TableName& name);
-  Result<TableMetadata> Prepare(const LoadedTable& base, const TableCommit& commit);
   // True: swapped. False: the table has moved on, nothing was changed.
   Result<bool> Swap(const TableName& name, const std::string& from, const std::string& to);
 

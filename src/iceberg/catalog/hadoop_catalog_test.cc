@@ -1,0 +1,126 @@
+#include "iceberg/catalog/hadoop_catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/env.h"
+#include "fs/memory_file_system.h"
+
+namespace caudal::iceberg {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// A disk on which another writer makes a file just before this one would.
+class SharedDisk : public MemoryFileSystem {
+ public:
+  using MemoryFileSystem::MemoryFileSystem;
+  void BeQuicker(const std::string& path, const std::string& bytes) {
+    path_ = path;
+    bytes_ = bytes;
+  }
+  Result<bool> CreateIfAbsent(const std::string& path, std::string_view bytes) override {
+    if (path == path_) {
+      path_.clear();
+      EXPECT_TRUE(*MemoryFileSystem::CreateIfAbsent(path, bytes_));
+    }
+    return MemoryFileSystem::CreateIfAbsent(path, bytes);
+  }
+
+ private:
+  std::string path_, bytes_;
+};
+
+class HadoopCatalogTest : public ::testing::Test {
+ protected:
+  HadoopCatalogTest() : disk_(Env::Real()), files_(&disk_, Env::Real()) {}
+  void SetUp() override {
+    catalog_ = std::move(HadoopCatalog::Open("/w", &disk_, &files_)).value();
+    ASSERT_TRUE(catalog_->CreateNamespace({"a", "b"}).ok());
+  }
+  static NewTable Columns() {
+    NewTable table;
+    table.schema.fields.push_back({.id = 1, .name = "id", .type = Type(TypeId::kLong)});
+    return table;
+  }
+  void Put(const std::string& path, const std::string& bytes) {
+    ASSERT_TRUE(disk_.Remove(path).ok());
+    ASSERT_TRUE(*disk_.CreateIfAbsent(path, bytes));
+  }
+  std::string LocationNow() { return catalog_->LoadTable(kName)->metadata_location; }
+  CommitAnswer Set(const std::string& value) {
+    return catalog_->Commit(kName, {{}, {SetProperties{{{"k", value}}}}});
+  }
+
+  const TableName kName{{"a", "b"}, "t"};
+  SharedDisk disk_;
+  TableFiles files_;
+  std::unique_ptr<HadoopCatalog> catalog_;
+};
+
+TEST_F(HadoopCatalogTest, ATableIsItsFolder) {
+  ASSERT_TRUE(catalog_->CreateTable(kName, Columns()).ok());
+  EXPECT_EQ(LocationNow(), "/w/a/b/t/metadata/v1.metadata.json");
+  EXPECT_EQ(*disk_.ReadAll("/w/a/b/t/metadata/version-hint.text"), "1");
+  EXPECT_THAT(*catalog_->ListTables({"a", "b"}), ElementsAre("t"));
+  EXPECT_THAT(*catalog_->ListNamespaces(), ElementsAre(ElementsAre("a"), ElementsAre("a", "b")));
+  EXPECT_THAT(catalog_->CreateTable(kName, Columns()).status().message(), HasSubstr("is there already"));
+  EXPECT_THAT(catalog_->LoadTable({{"a", "b"}, "T"}).status().hint(), HasSubstr("'t' differs by case alone"));
+  EXPECT_THAT(catalog_->CreateTable({{"x"}, "t"}, Columns()).status().message(),
+              HasSubstr("no namespace 'x'"));
+  EXPECT_THAT(catalog_->RenameTable(kName, {{"a"}, "u"}).message(), HasSubstr("cannot be renamed"));
+  EXPECT_THAT(catalog_->DropNamespace({"a", "b"}).message(), HasSubstr("is not empty"));
+  ASSERT_TRUE(catalog_->DropTable(kName).ok());
+  EXPECT_THAT(catalog_->LoadTable(kName).status().message(), HasSubstr("there is no table 'a.b.t'"));
+  EXPECT_THAT(*catalog_->ListTables({"a", "b"}), ElementsAre());
+  EXPECT_TRUE(catalog_->CreateTable(kName, Columns()).ok());
+}
+
+TEST_F(HadoopCatalogTest, ACommitIsTheFileOfTheNextVersion) {
+  ASSERT_TRUE(catalog_->CreateTable(kName, Columns()).ok());
+  EXPECT_EQ(Set("1").outcome, CommitOutcome::kDone);
+  EXPECT_EQ(LocationNow(), "/w/a/b/t/metadata/v2.metadata.json");
+  EXPECT_EQ(catalog_->LoadTable(kName)->metadata.metadata_log.back().metadata_file,
+            "/w/a/b/t/metadata/v1.metadata.json");
+  // A requirement that does not hold is a refusal.
+  const CommitAnswer other =
+      catalog_->Commit(kName, {{AssertCurrentSchemaId{7}}, {SetProperties{{{"k", "2"}}}}});
+  EXPECT_EQ(other.outcome, CommitOutcome::kRefused);
+  EXPECT_EQ(other.status.retry(), Retry::kBackoff);
+  EXPECT_EQ(catalog_->LoadTable(kName)->metadata.properties.at("k"), "1");
+}
+
+// Writers die between the version and its hint, and hints outlive versions.
+TEST_F(HadoopCatalogTest, NothingDependsOnTheHint) {
+  ASSERT_TRUE(catalog_->CreateTable(kName, Columns()).ok());
+  for (const char* value : {"1", "2", "3"}) ASSERT_EQ(Set(value).outcome, CommitOutcome::kDone);
+  const std::string hint = "/w/a/b/t/metadata/version-hint.text";
+  for (const char* written : {"2", "999", "no number", ""}) {
+    Put(hint, written);
+    EXPECT_EQ(LocationNow(), "/w/a/b/t/metadata/v4.metadata.json") << written;
+  }
+  ASSERT_TRUE(disk_.Remove(hint).ok());
+  EXPECT_EQ(LocationNow(), "/w/a/b/t/metadata/v4.metadata.json");
+  // Old versions are removed by and by.
+  ASSERT_TRUE(disk_.Remove("/w/a/b/t/metadata/v1.metadata.json").ok());
+  EXPECT_EQ(Set("4").outcome, CommitOutcome::kDone);
+  EXPECT_EQ(*disk_.ReadAll(hint), "5");
+}
+
+// Two writers that began with the same version: one of them is refused, and what the other wrote stays.
+TEST_F(HadoopCatalogTest, OneOfTwoWritersIsRefused) {
+  ASSERT_TRUE(catalog_->CreateTable(kName, Columns()).ok());
+  const std::string next = "/w/a/b/t/metadata/v2.metadata.json";
+  const std::string theirs = *disk_.ReadAll("/w/a/b/t/metadata/v1.metadata.json");
+  disk_.BeQuicker(next, theirs);
+  const CommitAnswer mine = Set("mine");
+  EXPECT_EQ(mine.outcome, CommitOutcome::kRefused);
+  EXPECT_EQ(mine.status.retry(), Retry::kBackoff);
+  EXPECT_EQ(*disk_.ReadAll(next), theirs);
+  EXPECT_EQ(Set("mine").outcome, CommitOutcome::kDone);
+  EXPECT_EQ(LocationNow(), "/w/a/b/t/metadata/v3.metadata.json");
+}
+
+}  // namespace
+}  // namespace caudal::iceberg
