@@ -1,0 +1,193 @@
+#include "iceberg/rest/rest_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace caudal::iceberg {
+namespace {
+
+constexpr int64_t kFirstPauseMillis = 100;
+constexpr int64_t kLongestPauseMillis = 5'000;
+constexpr size_t kShownBytes = 300;
+constexpr int kNoLongerValid = 419;
+
+bool IsRefusedToken(int code) { return code == 401 || code == kNoLongerValid; }
+bool MayAnswerLater(int code) { return code == 429 || code >= 500; }
+
+std::string Text(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// Of an answer that is no JSON: its first line.
+std::string Shortened(const std::string& body) {
+  std::string line = body.substr(0, std::min(body.find('\n'), kShownBytes));
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string RestSession::Url(const std::string& path) const {
+  return options_.prefix.empty() ? fmt::format("{}/v1/{}", options_.uri, path)
+                                 : fmt::format("{}/v1/{}/{}", options_.uri, options_.prefix, path);
+}
+
+RestAnswer RestSession::SendOnce(const HttpRequest& request) {
+  RestAnswer answer;
+  answer.http = http_.Send(request);
+  if (!answer.http.status.ok() || answer.http.body.empty()) return answer;
+  answer.json = Json::parse(answer.http.body, nullptr, false);
+  if (answer.json.is_discarded()) {
+    answer.json = Json();
+    // An answer that was cut is none; a page of some proxy says what it says.
+    if (answer.ok()) {
+      answer.http.status = Status::External(fmt::format("{} {}: the answer is no JSON", request.method,
+                                                        request.url.substr(0, request.url.find('?'))),
+                                            Retry::kBackoff);
+    } else {
+      answer.error = Shortened(answer.http.body);
+    }
+    return answer;
+  }
+  const auto error = answer.json.is_object() ? answer.json.find("error") : answer.json.end();
+  if (answer.json.is_object() && error != answer.json.end() && error->is_object()) {
+    answer.error_type = Text(*error, "type");
+    answer.error = Text(*error, "message");
+  } else if (!answer.ok() && answer.json.is_object()) {
+    answer.error = Text(answer.json, "error_description");
+    if (answer.error.empty()) answer.error = Text(answer.json, "error");
+  }
+  return answer;
+}
+
+Status RestSession::Authorize() {
+  if (!options_.token.empty()) token_ = options_.token;
+  if (options_.credential.empty()) return Status();
+  const size_t colon = options_.credential.find(':');
+  const std::string id = colon == std::string::npos ? "" : options_.credential.substr(0, colon);
+  const std::string secret =
+      colon == std::string::npos ? options_.credential : options_.credential.substr(colon + 1);
+  HttpRequest request;
+  request.method = "POST";
+  request.url =
+      options_.oauth2_server_uri.empty() ? options_.uri + "/v1/oauth/tokens" : options_.oauth2_server_uri;
+  request.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
+  request.timeout_millis = options_.timeout_millis;
+  request.body = fmt::format("grant_type=client_credentials&client_secret={}&scope={}", UrlEncoded(secret),
+                             UrlEncoded(options_.scope));
+  if (!id.empty()) request.body += "&client_id=" + UrlEncoded(id);
+  RestAnswer answer;
+  int64_t pause = kFirstPauseMillis;
+  for (int attempt = 0;; ++attempt) {
+    answer = SendOnce(request);
+    const bool again = !answer.http.status.ok() || MayAnswerLater(answer.http.code);
+    if (!again || attempt >= options_.retries) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+    pause = std::min(2 * pause, kLongestPauseMillis);
+  }
+  if (!answer.http.status.ok()) return answer.http.status;
+  const std::string token = answer.json.is_object() ? Text(answer.json, "access_token") : "";
+  if (!answer.ok() && MayAnswerLater(answer.http.code)) return Failure(answer);
+  if (!answer.ok() || token.empty()) {
+    return Status::User(fmt::format("{} gives no token for the 'credential': {} {}", request.url,
+                                    answer.http.code, answer.error_type))
+        .Hint("check 'credential' and 'scope'; the service may want another 'oauth2-server-uri'");
+  }
+  token_ = token;
+  const auto lasts = answer.json.find("expires_in");
+  renew_at_millis_ = 0;
+  if (lasts != answer.json.end() && lasts->is_number()) {
+    constexpr int64_t kMillis = 1000;
+    // Before it runs out, so that no request meets its end.
+    renew_at_millis_ = env_->NowMillis() + lasts->get<int64_t>() * kMillis * 9 / 10;
+  }
+  return Status();
+}
+
+Status RestSession::CheckToken() {
+  const bool none = token_.empty() && (!options_.token.empty() || !options_.credential.empty());
+  const bool old = renew_at_millis_ > 0 && env_->NowMillis() >= renew_at_millis_;
+  return none || old ? Authorize() : Status();
+}
+
+Status RestSession::Configure() {
+  if (configured_) return Status();
+  std::string url = options_.uri + "/v1/config";
+  if (!options_.warehouse.empty()) url += "?warehouse=" + UrlEncoded(options_.warehouse);
+  Status status;
+  int64_t pause = kFirstPauseMillis;
+  for (int attempt = 0;; ++attempt) {
+    ASSIGN_OR_RETURN(const RestAnswer answer, Send("GET", url, ""));
+    if (answer.ok()) {
+      const auto overrides = answer.json.find("overrides"), defaults = answer.json.find("defaults");
+      if (defaults != answer.json.end() && defaults->is_object() && options_.prefix.empty())
+        options_.prefix = Text(*defaults, "prefix");
+      if (overrides != answer.json.end() && overrides->is_object()) {
+        const std::string prefix = Text(*overrides, "prefix"), uri = Text(*overrides, "uri");
+        if (!prefix.empty()) options_.prefix = prefix;
+        if (!uri.empty()) options_.uri = uri;
+      }
+      while (options_.uri.ends_with('/')) options_.uri.pop_back();
+      configured_ = true;
+      return Status();
+    }
+    status = Failure(answer);
+    if (status.retry() != Retry::kBackoff || attempt >= options_.retries) return status;
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+    pause = std::min(2 * pause, kLongestPauseMillis);
+  }
+}
+
+Result<RestAnswer> RestSession::Send(const std::string& method, const std::string& url,
+                                     const std::string& body) {
+  for (bool renewed = false;; renewed = true) {
+    RETURN_IF_ERROR(CheckToken());
+    HttpRequest request{method, url, {{"Accept", "application/json"}}, body, options_.timeout_millis};
+    if (!body.empty()) request.headers.emplace_back("Content-Type", "application/json");
+    for (const auto& [name, value] : options_.headers) request.headers.emplace_back(name, value);
+    if (!token_.empty()) request.headers.emplace_back("Authorization", "Bearer " + token_);
+    RestAnswer answer = SendOnce(request);
+    const bool refused = answer.http.status.ok() && IsRefusedToken(answer.http.code);
+    if (!refused || renewed || options_.credential.empty()) return answer;
+    token_.clear();
+  }
+}
+
+Result<RestAnswer> RestSession::Get(const std::string& path) {
+  int64_t pause = kFirstPauseMillis;
+  for (int attempt = 0;; ++attempt) {
+    RETURN_IF_ERROR(Configure());
+    ASSIGN_OR_RETURN(RestAnswer answer, Send("GET", Url(path), ""));
+    const bool again = !answer.http.status.ok() || MayAnswerLater(answer.http.code);
+    if (!again || attempt >= options_.retries) return answer;
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+    pause = std::min(2 * pause, kLongestPauseMillis);
+  }
+}
+
+Result<RestAnswer> RestSession::Change(const std::string& method, const std::string& path,
+                                       const std::string& body) {
+  RETURN_IF_ERROR(Configure());
+  return Send(method, Url(path), body);
+}
+
+Status RestSession::Failure(const RestAnswer& answer) {
+  if (!answer.http.status.ok()) return answer.http.status;
+  const int code = answer.http.code;
+  std::string said =
+      fmt::format("the catalog answers {}{}{}", code, answer.error.empty() ? "" : ": ", answer.error);
+  if (IsRefusedToken(code) || code == 403) {
+    return Status::User(std::move(said))
+        .Hint(code == 403 ? "who the 'credential' or 'token' stands for may not do this"
+                          : "check 'credential' or 'token': one that ran out is not taken");
+  }
+  if (MayAnswerLater(code)) return Status::External(std::move(said), Retry::kBackoff);
+  return Status::User(std::move(said));
+}
+
+}  // namespace caudal::iceberg

@@ -1,0 +1,54 @@
+// RestSession: requests to an Iceberg REST catalog, as whoever its options name: configuration asked for
+// once, a token got and renewed, what may be repeated repeated.
+//
+// One thread; blocks. No message says a token or a credential.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/env.h"
+#include "base/status.h"
+#include "iceberg/metadata/json_fields.h"
+#include "iceberg/rest/rest_options.h"
+#include "net/http/http_client.h"
+
+namespace caudal::iceberg {
+
+// What the service said. `error`: what it says is wrong, in its own words; empty if nothing is.
+struct RestAnswer {
+  HttpAnswer http;
+  Json json;
+  std::string error_type, error;
+  bool ok() const { return http.status.ok() && http.code >= 200 && http.code < 300; }
+};
+
+class RestSession {
+ public:
+  RestSession(RestOptions options, Env* env) : options_(std::move(options)), env_(env) {}
+
+  // `path` behind "/v1/<prefix>/". Repeated while the service does not answer.
+  Result<RestAnswer> Get(const std::string& path);
+  // Once, but for a token that has run out, which says that nothing was done. An error: it was not even sent.
+  Result<RestAnswer> Change(const std::string& method, const std::string& path, const std::string& body);
+
+  // An answer that is not as wanted, as an error: User for what is asked wrongly, External for the rest.
+  static Status Failure(const RestAnswer& answer);
+
+ private:
+  Status Configure();
+  Status Authorize();
+  Status CheckToken();
+  Result<RestAnswer> Send(const std::string& method, const std::string& url, const std::string& body);
+  RestAnswer SendOnce(const HttpRequest& request);
+  std::string Url(const std::string& path) const;
+
+  RestOptions options_;
+  Env* env_;
+  HttpClient http_;
+  bool configured_ = false;
+  std::string token_;
+  int64_t renew_at_millis_ = 0;  // 0: it does not run out
+};
+
+}  // namespace caudal::iceberg
