@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/scan_filter.h"
 #include "api/table.h"
 #include "expr/expr.h"
 
@@ -19,6 +20,8 @@ struct AggregateFunction;
 struct ScanNode {
   Table table;
   std::vector<int> columns;  // positions in table.columns that the output begins with; hidden columns follow
+  std::vector<ScanFilter> filters =
+      {};  // of the only node that takes its rows; no row counts as dropped by them
 };
 
 // Literal rows; ends at once.

@@ -1,10 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <thread>
 
 #include "api/testing/sink_under_test.h"
+#include "connect/iceberg/iceberg_columns.h"
 #include "connect/iceberg/iceberg_connector.h"
 #include "connect/iceberg/iceberg_lake.h"
 #include "data/column_builder.h"
@@ -165,6 +167,53 @@ class IcebergSourceTest : public ::testing::Test {
     if (const auto* number = std::get_if<double>(&value.data)) return std::to_string(*number);
     return "?";
   }
+  // Of a table that grows: until no more came for a while.
+  static Result<Reading> ReadWhile(SplitReader& reader, std::chrono::milliseconds silence) {
+    Reading reading;
+    auto last = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - last < silence) {
+      ASSIGN_OR_RETURN(Poll poll, reader.Next());
+      EXPECT_FALSE(std::holds_alternative<Finished>(poll));
+      if (!std::holds_alternative<SourceRows>(poll)) continue;
+      const SourceRows& rows = std::get<SourceRows>(poll);
+      for (int32_t i = 0; i < rows.chunk.size(); ++i)
+        reading.rows.push_back(Shown(ValueAt(*rows.chunk.column(0), rows.chunk.rows()[i])));
+      reading.positions.emplace_back(reading.rows.size(), reader.position());
+      last = std::chrono::steady_clock::now();
+    }
+    return reading;
+  }
+  // The ids that a streaming read gives, joined; or what is wrong.
+  std::string Streamed(const Position& from = "", Position* at = nullptr) {
+    const auto all = [&]() -> Result<std::string> {
+      ASSIGN_OR_RETURN(const auto source, Open({"id"}));
+      ASSIGN_OR_RETURN(const std::vector<Split> splits, source->MakeEnumerator()->Discover());
+      ASSIGN_OR_RETURN(const auto reader, source->Open(splits[0], from));
+      ASSIGN_OR_RETURN(const Reading reading, ReadWhile(*reader, std::chrono::milliseconds(300)));
+      if (at != nullptr) *at = reader->position();
+      std::string text;
+      for (const std::string& row : reading.rows) text += (text.empty() ? "" : " ") + row;
+      return text;
+    };
+    const Result<std::string> text = all();
+    return text.ok() ? *text : text.status().ToString();
+  }
+  // The ids of the rows in the files that the filters leave.
+  std::string Filtered(std::vector<ScanFilter> filters) {
+    ReadRequest request;
+    request.schema.fields.push_back({"id", table_.columns[0].type});
+    request.columns.push_back(0);
+    request.filters = std::move(filters);
+    const auto source = std::move(connector_.MakeSource(table_, request, {})).value();
+    std::string text;
+    const auto reading = Read(*source, (*source->MakeEnumerator()->Discover())[0], "");
+    if (!reading.ok()) return reading.status().ToString();
+    std::vector<std::string> rows = reading->rows;
+    std::sort(rows.begin(), rows.end());
+    for (const std::string& row : rows) text += row;
+    return text;
+  }
+
   // All rows of all splits, sorted; or what is wrong.
   std::string Contents(const std::vector<std::string>& names) {
     const auto all = [&]() -> Result<std::string> {
@@ -417,6 +466,165 @@ TEST_F(IcebergSourceTest, WhatCannotBeReadIsSaid) {
   EXPECT_THAT(Contents({"small"}), HasSubstr("no such file"));
   table_.options["catalog-table"] = "Wide";
   EXPECT_THAT(Contents({"small"}), HasSubstr("'default_database.wide' differs by case alone"));
+}
+
+TEST_F(IcebergSourceTest, ATableIsReadAsItGrowsAndGoesOnFromEachPosition) {
+  Write(Rows(0, 2));
+  Write(Rows(2, 2));
+  table_.options["streaming"] = "true";
+  table_.options["monitor-interval"] = "10 ms";
+  EXPECT_EQ(Streamed(), "2 3");
+  table_.options["starting-strategy"] = "INCREMENTAL_FROM_EARLIEST_SNAPSHOT";
+  EXPECT_EQ(Streamed(), "0 1 2 3");
+  table_.options["starting-strategy"] = "TABLE_SCAN_THEN_INCREMENTAL";
+  auto source = std::move(Open({"id"})).value();
+  EXPECT_FALSE(source->bounded());
+  const Split split = (*source->MakeEnumerator()->Discover())[0];
+  const auto reader = std::move(source->Open(split, "")).value();
+  std::vector<std::string> all;
+  std::vector<std::pair<size_t, Position>> positions = {{0, ""}};
+  for (int64_t id : {4, 6, 8}) {
+    const auto some = ReadWhile(*reader, std::chrono::milliseconds(200));
+    ASSERT_TRUE(some.ok()) << some.status().ToString();
+    for (const auto& [rows, position] : some->positions) positions.emplace_back(all.size() + rows, position);
+    all.insert(all.end(), some->rows.begin(), some->rows.end());
+    positions.emplace_back(all.size(), reader->position());
+    Write(Rows(id, 2));
+  }
+  // A snapshot lists its newest files first.
+  EXPECT_EQ(all, (std::vector<std::string>{"2", "3", "0", "1", "4", "5", "6", "7"}));
+  // Each position that a checkpoint could have leads to the same rows, those that came since among them.
+  all.insert(all.end(), {"8", "9"});
+  for (const auto& [rows, position] : positions) {
+    const auto again = std::move(source->Open(split, position)).value();
+    const auto rest = ReadWhile(*again, std::chrono::milliseconds(200));
+    ASSERT_TRUE(rest.ok()) << rest.status().ToString();
+    EXPECT_EQ(rest->rows, std::vector(all.begin() + static_cast<ptrdiff_t>(rows), all.end())) << position;
+  }
+}
+
+TEST_F(IcebergSourceTest, AStreamingReadOfAnEmptyTableWaitsForItsFirstRows) {
+  const IcebergOptions options = *IcebergOptions::From(table_);
+  ASSERT_TRUE(Lake()->catalog().CreateNamespace(options.name.space).ok());
+  ASSERT_TRUE(Lake()->catalog().CreateTable(options.name, *NewIcebergTable(table_, options)).ok());
+  table_.options["streaming"] = "true";
+  table_.options["monitor-interval"] = "10 ms";
+  auto source = std::move(Open({"id"})).value();
+  const auto reader = std::move(source->Open((*source->MakeEnumerator()->Discover())[0], "")).value();
+  EXPECT_EQ(ReadWhile(*reader, std::chrono::milliseconds(100))->rows.size(), 0u);
+  Write(Rows(0, 3));
+  EXPECT_EQ(ReadWhile(*reader, std::chrono::milliseconds(1000))->rows.size(), 3u);
+}
+
+TEST_F(IcebergSourceTest, AStreamingReadPassesOverRewritesAndStopsAtDeletes) {
+  Write(Rows(0, 2));
+  const auto kind_of_head = [this](const std::string& operation) {
+    // As a compaction or a delete of whole files leaves it, as far as the reader looks.
+    iceberg::TableMetadata table = Metadata();
+    iceberg::Snapshot snapshot = *table.FindSnapshot(*table.current_snapshot_id);
+    snapshot.parent_snapshot_id = snapshot.snapshot_id++;
+    snapshot.sequence_number = table.last_sequence_number + 1;
+    snapshot.timestamp_ms = iceberg::NextTimestamp(table, Env::Real()->NowMillis());
+    snapshot.summary["operation"] = operation;
+    Change(iceberg::AddSnapshot{snapshot});
+    Change(iceberg::SetSnapshotRef{"main", {.snapshot_id = snapshot.snapshot_id, .type = "branch"}});
+  };
+  table_.options["streaming"] = "true";
+  table_.options["monitor-interval"] = "10 ms";
+  table_.options["starting-strategy"] = "INCREMENTAL_FROM_EARLIEST_SNAPSHOT";
+  kind_of_head("replace");
+  Position rewritten;
+  EXPECT_EQ(Streamed("", &rewritten), "0 1");
+  EXPECT_THAT(rewritten, HasSubstr("\"done\":true"));
+  kind_of_head("delete");
+  EXPECT_THAT(Streamed(), HasSubstr("takes rows away ('delete'), which a streaming read cannot follow yet"));
+  EXPECT_THAT(Streamed(), HasSubstr("'streaming-skip-delete-snapshots' = 'true'"));
+  table_.options["streaming-skip-delete-snapshots"] = "true";
+  EXPECT_EQ(Streamed(), "0 1");
+  kind_of_head("overwrite");
+  EXPECT_THAT(Streamed(), HasSubstr("takes rows away ('overwrite')"));
+  table_.options["streaming-skip-overwrite-snapshots"] = "true";
+  EXPECT_EQ(Streamed(), "0 1");
+}
+
+TEST_F(IcebergSourceTest, AStreamingReadSaysWhenItsPlaceIsGone) {
+  Write(Rows(0, 2));
+  table_.options["streaming"] = "true";
+  table_.options["monitor-interval"] = "10 ms";
+  auto source = std::move(Open({"id"})).value();
+  const Split split = (*source->MakeEnumerator()->Discover())[0];
+  const auto reader = std::move(source->Open(split, "")).value();
+  ASSERT_EQ(ReadWhile(*reader, std::chrono::milliseconds(200))->rows.size(), 2u);
+  // A branch that was set back, and went another way.
+  iceberg::TableMetadata table = Metadata();
+  iceberg::Snapshot other = *table.FindSnapshot(*table.current_snapshot_id);
+  ++other.snapshot_id;
+  other.sequence_number = table.last_sequence_number + 1;
+  other.timestamp_ms = iceberg::NextTimestamp(table, Env::Real()->NowMillis());
+  Change(iceberg::AddSnapshot{other});
+  Change(iceberg::SetSnapshotRef{"main", {.snapshot_id = other.snapshot_id, .type = "branch"}});
+  EXPECT_THAT(ReadWhile(*reader, std::chrono::milliseconds(300)).status().ToString(),
+              HasSubstr("is no ancestor of snapshot"));
+  table_.options["starting-strategy"] = "INCREMENTAL_FROM_SNAPSHOT_ID";
+  EXPECT_THAT(Streamed(), HasSubstr("'start-snapshot-id' = '' is no number"));
+  table_.options["start-snapshot-id"] = "17";
+  EXPECT_THAT(Streamed(), HasSubstr("snapshot 17 is none of the branch's that are still there"));
+  table_.options["start-snapshot-id"] = std::to_string(other.snapshot_id);
+  table_.options["snapshot-id"] = "17";
+  EXPECT_THAT(Streamed(), HasSubstr("'snapshot-id' names one snapshot, and 'streaming' reads all that come"));
+}
+
+TEST_F(IcebergSourceTest, FilesThatHoldNoWantedRowAreNotRead) {
+  using Kind = ScanFilter::Kind;
+  const auto value = [](int64_t number) { return Value(number); };
+  table_.options["caudal.partition-by"] = "bucket(64, s)";
+  for (int64_t id : {0, 10, 20}) Write(Rows(id, 1));
+  EXPECT_EQ(Filtered({}), "0|10|20|");
+  EXPECT_EQ(Filtered({{0, Kind::kIn, {value(10)}}}), "10|");
+  EXPECT_EQ(Filtered({{0, Kind::kIn, {value(5), value(20)}}}), "20|");
+  EXPECT_EQ(Filtered({{0, Kind::kLess, {value(10)}}}), "0|");
+  EXPECT_EQ(Filtered({{0, Kind::kLessOrEqual, {value(10)}}}), "0|10|");
+  EXPECT_EQ(Filtered({{0, Kind::kGreater, {value(10)}}}), "20|");
+  EXPECT_EQ(Filtered({{0, Kind::kGreaterOrEqual, {value(10)}}, {0, Kind::kLess, {value(20)}}}), "10|");
+  EXPECT_EQ(Filtered({{0, Kind::kIsNull, {}}}), "");
+  EXPECT_EQ(Filtered({{0, Kind::kIsNotNull, {}}}), "0|10|20|");
+  // `small` is NULL where the id is a multiple of three.
+  EXPECT_EQ(Filtered({{1, Kind::kIsNull, {}}}), "0|");
+  EXPECT_EQ(Filtered({{1, Kind::kIsNotNull, {}}}), "10|20|");
+  EXPECT_EQ(Filtered({{1, Kind::kLess, {value(100)}}}), "10|20|");
+  // By the partition alone: a bucket tells nothing of what is less.
+  EXPECT_EQ(Filtered({{2, Kind::kIn, {Value(std::string("row 10"))}}}), "10|");
+  EXPECT_EQ(Filtered({{2, Kind::kGreater, {Value(std::string("row 1"))}}}), "10|20|");
+  // What a position counts is the same whatever is left out.
+  ReadRequest request;
+  request.schema.fields.push_back({"id", table_.columns[0].type});
+  request.columns.push_back(0);
+  request.filters = {{0, Kind::kIn, {value(0)}}};
+  const auto narrow = std::move(connector_.MakeSource(table_, request, {})).value();
+  auto all = std::move(Open({"id"})).value();
+  const Split split = (*all->MakeEnumerator()->Discover())[0];
+  const auto whole = Read(*all, split, "");
+  ASSERT_EQ(whole->positions.size(), 3u);
+  EXPECT_EQ(Read(*narrow, split, whole->positions[0].second)->rows, std::vector<std::string>{"0|"});
+  EXPECT_EQ(Read(*narrow, split, whole->positions[2].second)->rows.size(), 0u);
+}
+
+TEST_F(IcebergSourceTest, TimeIsFoundByItsPartition) {
+  using Kind = ScanFilter::Kind;
+  constexpr int64_t kDay = 86'400'000'000;
+  table_.options["caudal.partition-by"] = "day(ts)";
+  table_.options["catalog-table"] = "times";
+  table_.options["write.metadata.metrics.default"] = "none";
+  Declare({{"id", Type(TypeId::kBigInt)}, {"ts", Type::Timestamp(6)}});
+  for (int64_t day : {-1, 0, 1}) {
+    ColumnBuilder id(Type(TypeId::kBigInt)), ts(Type::Timestamp(6));
+    id.Append<int64_t>(day);
+    ts.Append<int64_t>(day * kDay + 5);
+    Write(Chunk({id.Finish(), ts.Finish()}, 1));
+  }
+  EXPECT_EQ(Filtered({{1, Kind::kLess, {Value(int64_t{0})}}}), "-1|");
+  EXPECT_EQ(Filtered({{1, Kind::kGreaterOrEqual, {Value(kDay)}}}), "1|");
+  EXPECT_EQ(Filtered({{1, Kind::kIn, {Value(int64_t{5})}}}), "0|");
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ ScanRows::ScanRows(const PlanNode& node, const Table* dead_letter, bool batch, i
     const Type type = hidden == kRawColumn ? Type::Bytes() : Type(TypeId::kBigInt);
     request_.schema.fields.push_back({std::string(hidden), type});
   }
+  request_.filters = scan_.filters;
   request_.envelope =
       dead_letter != nullptr && (dead_letter->FindColumn("key") || dead_letter->FindColumn("headers"));
   full_schema_.fields.push_back({std::string(kSplitColumn), Type(TypeId::kInt)});

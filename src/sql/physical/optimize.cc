@@ -6,6 +6,7 @@
 
 #include "sql/physical/changelog_rules.h"
 #include "sql/physical/exchanges.h"
+#include "sql/physical/filter/scan_filters.h"
 #include "sql/physical/hidden_columns.h"
 #include "sql/physical/merge_calcs.h"
 #include "sql/physical/newest_window.h"
@@ -66,6 +67,7 @@ Result<Plan> Optimize(Draft draft, std::string query, const Catalog& catalog, bo
   ASSIGN_OR_RETURN(draft, InferChangelog(draft, catalog, plan.dead_letter.has_value(), fail));
   FindNewestWindows(&draft);
   draft = AddHiddenColumns(draft, plan.dead_letter ? &plan.dead_letter->table : nullptr);
+  FindScanFilters(&draft, batch, plan.settings);
   PlaceExchanges(draft, plan.parallelism);
   AssignIds(draft);
   plan.nodes = std::move(draft.nodes);

@@ -94,12 +94,19 @@ Result<ChosenSnapshot> ChosenSnapshot::Of(const SnapshotChoice& choice, const ic
 }
 
 std::string ScanShare::ToText() const {
-  return fmt::format("{}@{}:{}#{}/{}", table_uuid,
+  const std::string_view grows = mode == Mode::kAllThenAdded ? "+" : mode == Mode::kAdded ? "++" : "";
+  return fmt::format("{}@{}:{}#{}/{}{}", table_uuid,
                      snapshot.snapshot_id ? std::to_string(*snapshot.snapshot_id) : "none",
-                     snapshot.schema_id, share, shares);
+                     snapshot.schema_id, share, shares, grows);
 }
 
 std::optional<ScanShare> ScanShare::Parse(std::string_view text) {
+  Mode mode = Mode::kOnce;
+  for (const Mode more : {Mode::kAllThenAdded, Mode::kAdded}) {
+    if (!text.ends_with('+')) break;
+    text.remove_suffix(1);
+    mode = more;
+  }
   const size_t at = text.find('@'), colon = text.find(':'), hash = text.find('#'), slash = text.find('/');
   if (at == std::string_view::npos || colon == std::string_view::npos || hash == std::string_view::npos ||
       slash == std::string_view::npos || !(at < colon && colon < hash && hash < slash)) {
@@ -114,11 +121,15 @@ std::optional<ScanShare> ScanShare::Parse(std::string_view text) {
   return ScanShare{std::string(text.substr(0, at)),
                    {snapshot, static_cast<int32_t>(*schema)},
                    static_cast<int>(*share),
-                   static_cast<int>(*shares)};
+                   static_cast<int>(*shares),
+                   mode};
 }
 
 Position ScanPosition::ToText(const std::string& share) const {
-  return Json{{"share", share}, {"files", files}, {"rows", rows}}.dump();
+  Json json{{"share", share}, {"files", files}, {"rows", rows}};
+  if (snapshot) json["snapshot"] = *snapshot;
+  if (done) json["done"] = true;
+  return json.dump();
 }
 
 Result<ScanPosition> ScanPosition::Parse(const Position& text, const std::string& share) {
@@ -128,71 +139,53 @@ Result<ScanPosition> ScanPosition::Parse(const Position& text, const std::string
     return Status::User(fmt::format("the checkpoint's position '{}' is not one of '{}'", text, share))
         .Hint("start with another state folder");
   }
-  return ScanPosition{json.value("files", int64_t{0}), json.value("rows", int64_t{0})};
+  ScanPosition position{json.value("files", int64_t{0}), json.value("rows", int64_t{0})};
+  if (json.contains("snapshot")) position.snapshot = json.value("snapshot", int64_t{0});
+  position.done = json.value("done", false);
+  return position;
 }
 
-Result<std::unique_ptr<IcebergScan>> IcebergScan::Open(const IcebergOptions& options, const Table& declared,
-                                                       std::vector<ScanColumn> columns, FileSystem* files,
-                                                       Env* env, const ScanShare& share,
-                                                       const ScanPosition& from) {
-  ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(options, files, env));
-  ASSIGN_OR_RETURN(iceberg::LoadedTable table, lake->catalog().LoadTable(options.name));
-  std::unique_ptr<IcebergScan> scan(new IcebergScan(std::move(columns), files, from));
-  scan->table_ = std::move(table.metadata);
-  scan->share_ = share;
-  if (scan->table_.table_uuid != share.table_uuid) {
-    return Status::User(fmt::format("the table has the uuid {}, and {} was being read",
-                                    scan->table_.table_uuid, share.table_uuid))
+Status IcebergScan::Bind(const ScanRequest& request, const ScanShare& share,
+                         const iceberg::TableMetadata& table, ScanSurroundings* around) {
+  if (table.table_uuid != share.table_uuid) {
+    return Status::User(fmt::format("the table has the uuid {}, and {} was being read", table.table_uuid,
+                                    share.table_uuid))
         .Hint("it was dropped and made again: start with another state folder");
   }
-  const iceberg::Schema* schema = scan->table_.FindSchema(share.snapshot.schema_id);
+  const iceberg::Schema* schema = table.FindSchema(share.snapshot.schema_id);
   if (schema == nullptr) {
     return Status::Data(fmt::format("the table's schema {} is gone", share.snapshot.schema_id));
   }
-  RETURN_IF_ERROR(CheckScanColumns(declared, *schema));
-  BindScanColumns(*schema, &scan->columns_);
-  if (!share.snapshot.snapshot_id) return scan;
+  RETURN_IF_ERROR(CheckScanColumns(request.declared, *schema));
+  around->files = request.files;
+  around->columns = request.columns;
+  around->filter = FileFilter(request.filters, request.declared, *schema);
+  around->share = share.share;
+  around->shares = share.shares;
+  BindScanColumns(*schema, &around->columns);
+  return Status();
+}
+
+Result<std::unique_ptr<ScanRows>> IcebergScan::Open(const ScanRequest& request, const ScanShare& share,
+                                                    const ScanPosition& from) {
+  ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(request.options, request.files, request.env));
+  ASSIGN_OR_RETURN(iceberg::LoadedTable table, lake->catalog().LoadTable(request.options.name));
+  std::unique_ptr<IcebergScan> scan(new IcebergScan(from));
+  scan->table_ = std::move(table.metadata);
+  RETURN_IF_ERROR(Bind(request, share, scan->table_, &scan->around_));
+  if (!share.snapshot.snapshot_id) return std::unique_ptr<ScanRows>(std::move(scan));
   const iceberg::Snapshot* snapshot = scan->table_.FindSnapshot(*share.snapshot.snapshot_id);
   if (snapshot == nullptr) {
     return NoSuchSnapshot(
         fmt::format("snapshot {}, which was being read, is gone", *share.snapshot.snapshot_id));
   }
-  ASSIGN_OR_RETURN(scan->plan_, PlanScan(lake->files(), scan->table_, *snapshot));
-  const auto shares = static_cast<size_t>(share.shares), mine = static_cast<size_t>(share.share);
-  for (size_t i = mine; i < scan->plan_.files.size(); i += shares)
-    scan->mine_.push_back(&scan->plan_.files[i]);
-  return scan;
-}
-
-Status IcebergScan::OpenFile() {
-  const iceberg::ScanFile& file = *mine_[static_cast<size_t>(position_.files)];
-  ASSIGN_OR_RETURN(reader_,
-                   DataFileReader::Open(files_, table_, plan_, file, columns_, share_.share, position_.rows));
-  return Status();
+  ASSIGN_OR_RETURN(iceberg::ScanPlan plan, PlanScan(lake->files(), scan->table_, *snapshot));
+  scan->planned_ = std::make_unique<PlannedFiles>(&scan->around_, &scan->table_, std::move(plan));
+  return std::unique_ptr<ScanRows>(std::move(scan));
 }
 
 Result<SourceRows> IcebergScan::Next() {
-  SourceRows out;
-  while (position_.files < static_cast<int64_t>(mine_.size())) {
-    const iceberg::DataFile& data = mine_[static_cast<size_t>(position_.files)]->data.file;
-    if (reader_ == nullptr) RETURN_IF_ERROR(OpenFile());
-    ASSIGN_OR_RETURN(FileRows rows, reader_->Next());
-    const int32_t physical = rows.chunk.physical_rows();
-    if (physical == 0) {
-      reader_ = nullptr;
-      ++position_.files;
-      position_.rows = 0;
-      continue;
-    }
-    position_.rows += physical;
-    if (rows.chunk.empty()) continue;  // all of them are deleted
-    out.file = data.file_path;
-    out.bytes = data.file_size_in_bytes * physical / std::max<int64_t>(1, data.record_count);
-    for (int64_t row = rows.first; row < rows.first + physical; ++row) out.offsets.push_back(row);
-    out.chunk = std::move(rows.chunk);
-    return out;
-  }
-  return out;
+  return planned_ == nullptr ? Result<SourceRows>(SourceRows()) : planned_->Next(&position_);
 }
 
 }  // namespace caudal

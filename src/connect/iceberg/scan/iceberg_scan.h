@@ -9,7 +9,7 @@
 
 #include "api/source.h"
 #include "connect/iceberg/iceberg_lake.h"
-#include "connect/iceberg/scan/data_file_reader.h"
+#include "connect/iceberg/scan/planned_files.h"
 #include "connect/iceberg/scan/scan_columns.h"
 #include "connect/iceberg/scan/scan_rows.h"
 #include "iceberg/scan/scan_plan.h"
@@ -38,35 +38,43 @@ struct ScanShare {
   ChosenSnapshot snapshot;
   int share = 0;
   int shares = 1;
+  // Of a table that is read as it grows: first all rows of the snapshot, or what the snapshot added, then
+  // what was added behind it. kOnce: all rows of the snapshot, and no more.
+  enum class Mode : uint8_t { kOnce, kAllThenAdded, kAdded } mode = Mode::kOnce;
 
   std::string ToText() const;  // what a split is named
   static std::optional<ScanShare> Parse(std::string_view text);
 };
 
+// What a reader of a table is asked for, whatever it reads of it. Plain data.
+struct ScanRequest {
+  IcebergOptions options;
+  Table declared;
+  std::vector<ScanColumn> columns;  // not bound yet
+  std::vector<ScanFilter> filters;
+  FileSystem* files = nullptr;
+  Env* env = nullptr;
+};
+
 class IcebergScan : public ScanRows {
  public:
   // Plans the share. User error if the table or the snapshot is gone or the columns do not fit it.
-  static Result<std::unique_ptr<IcebergScan>> Open(const IcebergOptions& options, const Table& declared,
-                                                   std::vector<ScanColumn> columns, FileSystem* files,
-                                                   Env* env, const ScanShare& share,
-                                                   const ScanPosition& from);
+  static Result<std::unique_ptr<ScanRows>> Open(const ScanRequest& request, const ScanShare& share,
+                                                const ScanPosition& from);
+  // The table as the share was found in, and how its columns are read.
+  static Status Bind(const ScanRequest& request, const ScanShare& share, const iceberg::TableMetadata& table,
+                     ScanSurroundings* around);
 
   Result<SourceRows> Next() override;
   const ScanPosition& position() const override { return position_; }
 
  private:
-  IcebergScan(std::vector<ScanColumn> columns, FileSystem* files, const ScanPosition& from)
-      : columns_(std::move(columns)), files_(files), position_(from) {}
-  Status OpenFile();
+  explicit IcebergScan(const ScanPosition& from) : position_(from) {}
 
-  std::vector<ScanColumn> columns_;
-  FileSystem* files_;
   ScanPosition position_;
-  ScanShare share_;
+  ScanSurroundings around_;
   iceberg::TableMetadata table_;
-  iceberg::ScanPlan plan_;
-  std::vector<const iceberg::ScanFile*> mine_;
-  std::unique_ptr<DataFileReader> reader_;  // of the file number position_.files
+  std::unique_ptr<PlannedFiles> planned_;  // null: the table has no rows yet
 };
 
 }  // namespace caudal

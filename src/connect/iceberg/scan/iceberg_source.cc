@@ -47,6 +47,7 @@ class ScanReader : public SplitReader {
     failure_ = batch->rows.status();
     RETURN_IF_ERROR(failure_);
     position_ = batch->position;
+    if (batch->grows && batch->rows->chunk.empty()) return Poll(NothingYet{});
     ended_ = batch->rows->chunk.empty();
     return ended_ ? Poll(Finished{}) : Poll(std::move(*batch->rows));
   }
@@ -60,22 +61,29 @@ class ScanReader : public SplitReader {
   ScanThread thread_;
 };
 
-Result<std::vector<Split>> FindSplits(const IcebergOptions& options, const Table& declared,
-                                      const SnapshotChoice& choice, FileSystem* files, Env* env, int splits,
+Result<std::vector<Split>> FindSplits(const ScanRequest& request, const SnapshotChoice& choice,
+                                      const StreamOptions& stream, int splits,
                                       std::optional<MetadataKind> metadata) {
-  ASSIGN_OR_RETURN(const bool there, IcebergLake::Exists(options, files));
+  const IcebergOptions& options = request.options;
+  ASSIGN_OR_RETURN(const bool there, IcebergLake::Exists(options, request.files));
   if (!there) {
     return Status::User(fmt::format("there is no catalog in '{}'", options.catalog_file))
         .Hint("correct 'uri' or 'warehouse'");
   }
-  ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(options, files, env));
+  ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(options, request.files, request.env));
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(options.name));
   ASSIGN_OR_RETURN(const ChosenSnapshot chosen, ChosenSnapshot::Of(choice, table.metadata));
   RETURN_IF_ERROR(CheckScanColumns(
-      declared, metadata ? MetadataSchema(*metadata) : *table.metadata.FindSchema(chosen.schema_id)));
+      request.declared, metadata ? MetadataSchema(*metadata) : *table.metadata.FindSchema(chosen.schema_id)));
+  ScanShare share{table.metadata.table_uuid, chosen, 0, splits, ScanShare::Mode::kOnce};
+  if (stream.streaming) {
+    ASSIGN_OR_RETURN(share, stream.StartIn(table.metadata, chosen));
+  }
   std::vector<Split> found;
   for (int i = 0; i < splits; ++i) {
-    found.push_back({ScanShare{table.metadata.table_uuid, chosen, i, splits}.ToText(), i});
+    share.share = i;
+    share.shares = splits;
+    found.push_back({share.ToText(), i});
   }
   return found;
 }
@@ -85,41 +93,53 @@ Result<std::vector<Split>> FindSplits(const IcebergOptions& options, const Table
 Result<std::unique_ptr<Source>> IcebergSource::Make(const Table& table, const ReadRequest& request,
                                                     const ConnectorContext& context) {
   std::unique_ptr<IcebergSource> source(new IcebergSource());
-  source->table_ = table;
-  ASSIGN_OR_RETURN(source->options_, IcebergOptions::From(table));
+  ScanRequest& scan = source->scan_;
+  scan.declared = table;
+  scan.filters = request.filters;
+  ASSIGN_OR_RETURN(scan.options, IcebergOptions::From(table));
   ASSIGN_OR_RETURN(source->choice_, SnapshotChoice::From(table));
-  source->metadata_ = TakeMetadataKind(&source->options_.name.name);
-  source->columns_ = ScanColumnsOf(table, request);
+  ASSIGN_OR_RETURN(source->stream_, StreamOptions::From(table));
+  source->metadata_ = TakeMetadataKind(&scan.options.name.name);
+  if (source->metadata_ && source->stream_.streaming) {
+    return Status::User(fmt::format("table '{}': a metadata table is read once", table.name))
+        .Hint("leave 'streaming' out");
+  }
+  scan.columns = ScanColumnsOf(table, request);
   const std::string_view splits = table.option("caudal.source.splits", "1");
   const auto [end, error] = std::from_chars(splits.data(), splits.data() + splits.size(), source->splits_);
   if (error != std::errc() || source->splits_ < 1 || source->splits_ > kMostSplits) {
     return Status::User(fmt::format("option 'caudal.source.splits' of table '{}': '{}' is not 1 to {}",
                                     table.name, splits, kMostSplits));
   }
-  source->files_ = context.files == nullptr ? FileSystem::Local() : context.files;
-  source->env_ = context.env == nullptr ? Env::Real() : context.env;
+  scan.files = context.files == nullptr ? FileSystem::Local() : context.files;
+  scan.env = context.env == nullptr ? Env::Real() : context.env;
   return std::unique_ptr<Source>(std::move(source));
 }
 
 std::unique_ptr<SplitEnumerator> IcebergSource::MakeEnumerator() {
   return std::make_unique<ScanEnumerator>([this]() -> Result<std::vector<Split>> {
     Result<std::vector<Split>> splits =
-        FindSplits(options_, table_, choice_, files_, env_, metadata_ ? 1 : splits_, metadata_);
+        FindSplits(scan_, choice_, stream_, metadata_ ? 1 : splits_, metadata_);
     if (splits.ok()) return splits;
-    return std::move(splits).status().At(options_.frame());
+    return std::move(splits).status().At(scan_.options.frame());
   });
 }
 
 Result<std::unique_ptr<SplitReader>> IcebergSource::Open(const Split& split, const Position& position) {
   const std::optional<ScanShare> share = ScanShare::Parse(split.id);
   if (!share) return Status::Data(fmt::format("'{}' is no split of an Iceberg table", split.id));
+  if (stream_.streaming != (share->mode != ScanShare::Mode::kOnce)) {
+    return Status::User(fmt::format("the checkpoint is of a read {} 'streaming'",
+                                    stream_.streaming ? "without" : "with"))
+        .Hint("start with another state folder, or set the option as it was");
+  }
   ASSIGN_OR_RETURN(const ScanPosition from, ScanPosition::Parse(position, split.id));
-  const auto open = [share = *share, from, options = options_, table = table_, columns = columns_,
-                     files = files_, env = env_,
+  const auto open = [share = *share, from, scan = scan_, choice = choice_, stream = stream_,
                      metadata = metadata_]() -> Result<std::unique_ptr<ScanRows>> {
-    if (metadata) return MetadataScan::Open(options, columns, files, env, share, *metadata, from);
-    ASSIGN_OR_RETURN(auto scan, IcebergScan::Open(options, table, columns, files, env, share, from));
-    return std::unique_ptr<ScanRows>(std::move(scan));
+    if (metadata)
+      return MetadataScan::Open(scan.options, scan.columns, scan.files, scan.env, share, *metadata, from);
+    if (stream.streaming) return StreamScan::Open(scan, choice, stream, share, from);
+    return IcebergScan::Open(scan, share, from);
   };
   return std::unique_ptr<SplitReader>(std::make_unique<ScanReader>(open, split.id, from));
 }

@@ -1,13 +1,14 @@
-// IcebergSource: the rows of one snapshot of a table, once: a bounded source of 'caudal.source.splits'
-// splits.
+// IcebergSource: the rows of one snapshot of a table, once, or those of a table as it grows ('streaming'), in
+// 'caudal.source.splits' splits.
 //
-// The snapshot is chosen when the splits are found and stands in their names, so that a query that is started
-// again reads the same one.
+// The snapshot to begin with is chosen when the splits are found and stands in their names, so that a query
+// that is started again goes on in the same rows.
 #pragma once
 
 #include "api/connector.h"
 #include "connect/iceberg/scan/iceberg_scan.h"
 #include "connect/iceberg/scan/metadata_table.h"
+#include "connect/iceberg/scan/stream_scan.h"
 
 namespace caudal {
 
@@ -16,21 +17,18 @@ class IcebergSource : public Source {
   static Result<std::unique_ptr<Source>> Make(const Table& table, const ReadRequest& request,
                                               const ConnectorContext& context);
 
-  bool bounded() const override { return true; }
+  bool bounded() const override { return !stream_.streaming; }
   std::unique_ptr<SplitEnumerator> MakeEnumerator() override;
   Result<std::unique_ptr<SplitReader>> Open(const Split& split, const Position& position) override;
 
  private:
   IcebergSource() = default;
 
-  Table table_;
-  IcebergOptions options_;
+  ScanRequest scan_;
   SnapshotChoice choice_;
+  StreamOptions stream_;
   std::optional<MetadataKind> metadata_;  // nothing: the rows of the table itself
-  std::vector<ScanColumn> columns_;
   int splits_ = 1;
-  FileSystem* files_ = nullptr;
-  Env* env_ = nullptr;
 };
 
 }  // namespace caudal

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <chrono>
+
 namespace caudal {
 
 ScanThread::ScanThread(Open open) : thread_([this, open = std::move(open)] { Run(open); }) {}
@@ -32,6 +34,11 @@ bool ScanThread::Put(ScanBatch batch) {
   return true;
 }
 
+bool ScanThread::Wait(int64_t millis) {
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_for(lock, std::chrono::milliseconds(millis), [this] { return stopping_; });
+}
+
 void ScanThread::Run(const Open& open) {
   pthread_setname_np(pthread_self(), "reader");
   Result<std::unique_ptr<ScanRows>> scan = open();
@@ -39,10 +46,18 @@ void ScanThread::Run(const Open& open) {
     Put({scan.status(), {}});
     return;
   }
-  for (bool more = true; more;) {
+  const int64_t pause = (*scan)->pause_millis();
+  const bool grows = pause >= 0;
+  ScanPosition told;
+  while (true) {
     Result<SourceRows> rows = (*scan)->Next();
-    more = rows.ok() && !rows->chunk.empty();
-    if (!Put({std::move(rows), (*scan)->position()})) return;
+    const bool more = rows.ok() && !rows->chunk.empty();
+    const bool failed = !rows.ok();
+    // Who waits for rows need not hear again and again that there are none.
+    const bool news = more || !grows || failed || (*scan)->position() != told;
+    told = (*scan)->position();
+    if (news && !Put({std::move(rows), told, grows})) return;
+    if (failed || (!more && (!grows || !Wait(pause)))) return;
   }
 }
 

@@ -18,8 +18,9 @@ namespace caudal {
 
 // What the thread hands over.
 struct ScanBatch {
-  Result<SourceRows> rows;  // without any: the share is read
+  Result<SourceRows> rows;  // without any: the share is read, unless it `grows`
   ScanPosition position;    // after them
+  bool grows = false;
 };
 
 class ScanThread {
@@ -35,6 +36,8 @@ class ScanThread {
 
  private:
   void Run(const Open& open);
+  // False: the reader is being destroyed.
+  bool Wait(int64_t millis);
   // False: the reader is being destroyed.
   bool Put(ScanBatch batch);
 
