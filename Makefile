@@ -94,13 +94,14 @@ peer-flink: ## run the tests marked `oracle` on a real Flink and compare with th
 	@test/peer/flink/record --check
 
 .PHONY: peer-iceberg
-peer-iceberg: ## read and write Iceberg tables in turn with PyIceberg, which is put below build/; SAMPLES=DIR adds others' tables
+peer-iceberg: ## read and write Iceberg tables in turn with PyIceberg, which is put below build/; SAMPLES=DIR adds others' tables, REST=URI a catalog
 	@tools/setup test
 	@cmake --preset release -DCAUDAL_TESTS=ON > build/configure.log || { cat build/configure.log; exit 1; }
 	@ninja -C build/release caudal iceberg_peer
 	@[ -d build/peer/iceberg/pyiceberg ] || python3 -m pip install --quiet --target build/peer/iceberg -r test/peer/iceberg/requirements.txt
 	@PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/tables build/release/test/peer/iceberg_peer $(if $(SAMPLES),--samples $(SAMPLES))
 	@PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/sql build/release/caudal $(if $(SAMPLES),--samples $(SAMPLES))
+	@$(if $(REST),PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/rest build/release/caudal $(REST))
 
 .PHONY: peer-redis
 peer-redis: build ## kill NeoBank and its Redis, 20 times each, and masters behind sentinels and in a cluster; the features must stay exact

@@ -48,12 +48,19 @@ Status Catalog::Drop(std::string_view name, bool view, bool if_exists) {
 
 const Table* Catalog::FindTable(std::string_view name) const {
   auto found = tables_.find(name);
-  return found == tables_.end() ? nullptr : &found->second;
+  if (found != tables_.end()) return &found->second;
+  const ExternalTable* outside = externals_->FindLoaded(name);
+  return outside == nullptr ? nullptr : &outside->table;
 }
 
 const View* Catalog::FindView(std::string_view name) const {
   auto found = views_.find(name);
   return found == views_.end() ? nullptr : &found->second;
+}
+
+void Catalog::SetSurroundings(FileSystem* files, Env* env) {
+  surroundings_.files = files;
+  surroundings_.env = env;
 }
 
 std::vector<std::string> Catalog::TableNames() const { return Names(tables_); }

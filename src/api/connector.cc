@@ -84,10 +84,11 @@ bool Matches(const OptionSpec& spec, std::string_view name) {
   return spec.name == name;
 }
 
-Status UnknownOption(const Connector& connector, const Table& table, std::string_view name) {
+// "connector 'kafka' of table 't'", "connector 'iceberg' of catalog 'lake'".
+Status UnknownOption(std::span<const OptionSpec> specs, std::string_view of, std::string_view name) {
   std::string_view nearest;
   size_t best = 5;  // further away is no help
-  for (const OptionSpec& spec : connector.options()) {
+  for (const OptionSpec& spec : specs) {
     if (spec.type == OptionSpec::Type::kNotBuilt) continue;
     const size_t distance = EditDistance(name, spec.name);
     if (distance < best) {
@@ -96,12 +97,11 @@ Status UnknownOption(const Connector& connector, const Table& table, std::string
     }
   }
   std::string known;
-  for (const OptionSpec& spec : connector.options()) {
+  for (const OptionSpec& spec : specs) {
     if (spec.type == OptionSpec::Type::kNotBuilt) continue;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", spec.name);
   }
-  return Status::User(fmt::format("unknown option '{}' for connector '{}' of table '{}'", name,
-                                  connector.name(), table.name))
+  return Status::User(fmt::format("unknown option '{}' for {}", name, of))
       .Hint(nearest.empty() ? "options are " + known : fmt::format("did you mean '{}'?", nearest));
 }
 
@@ -166,23 +166,48 @@ Result<std::unique_ptr<LookupReader>> Connector::MakeLookup(const Table& table, 
       fmt::format("table '{}' cannot be looked up in: connector '{}' has no lookup", table.name, name()));
 }
 
-Status ValidateOptions(const Connector& connector, const Table& table) {
-  for (const auto& [name, value] : table.options) {
+Result<std::unique_ptr<ExternalCatalog>> Connector::MakeCatalog(const std::string& catalog, const Options&,
+                                                                const ConnectorContext&) const {
+  return Status::Internal(fmt::format("catalog '{}': connector '{}' has no catalogs", catalog, name()));
+}
+
+namespace {
+
+// `of` as UnknownOption has it; `owner`: "table 't'".
+Status CheckOptionList(std::span<const OptionSpec> specs, std::span<const OptionSpec> everywhere,
+                       const Options& options, const std::string& connector, const std::string& owner) {
+  const std::string of = fmt::format("connector '{}' of {}", connector, owner);
+  for (const auto& [name, value] : options) {
     const OptionSpec* found = nullptr;
-    for (const OptionSpec& spec : kEverywhere) found = spec.name == name ? &spec : found;
-    for (const OptionSpec& spec : connector.options()) found = Matches(spec, name) ? &spec : found;
-    if (found == nullptr) return UnknownOption(connector, table, name);
+    for (const OptionSpec& spec : everywhere) found = spec.name == name ? &spec : found;
+    for (const OptionSpec& spec : specs) found = Matches(spec, name) ? &spec : found;
+    if (found == nullptr) return UnknownOption(specs, of, name);
     Status status = CheckValue(*found, value);
-    if (!status.ok()) return std::move(status).At(fmt::format("option '{}' of table '{}'", name, table.name));
+    if (!status.ok()) return std::move(status).At(fmt::format("option '{}' of {}", name, owner));
   }
-  for (const OptionSpec& spec : connector.options()) {
-    if (!spec.required || table.options.contains(spec.name)) continue;
-    return Status::User(fmt::format("table '{}' has no option '{}', which connector '{}' needs", table.name,
-                                    spec.name, connector.name()))
+  for (const OptionSpec& spec : specs) {
+    if (!spec.required || options.contains(spec.name)) continue;
+    return Status::User(
+               fmt::format("{} has no option '{}', which connector '{}' needs", owner, spec.name, connector))
         .Hint(fmt::format("add '{}' = '…' to WITH: {}", spec.name, spec.doc));
   }
+  return Status();
+}
+
+}  // namespace
+
+Status ValidateOptions(const Connector& connector, const Table& table) {
+  const std::string owner = fmt::format("table '{}'", table.name);
+  RETURN_IF_ERROR(
+      CheckOptionList(connector.options(), kEverywhere, table.options, std::string(connector.name()), owner));
   Status status = connector.CheckOptions(table);
-  return status.ok() ? status : std::move(status).At(fmt::format("table '{}'", table.name));
+  return status.ok() ? status : std::move(status).At(owner);
+}
+
+Status ValidateCatalogOptions(const Connector& connector, const std::string& catalog,
+                              const Options& options) {
+  return CheckOptionList(connector.catalog_options(), {}, options, std::string(connector.name()),
+                         fmt::format("catalog '{}'", catalog));
 }
 
 }  // namespace caudal

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "api/changelog.h"
+#include "api/external_catalog.h"
 #include "api/lookup.h"
+#include "api/scan_filter.h"
 #include "api/sink.h"
 #include "api/source.h"
 #include "api/table.h"
@@ -57,8 +59,9 @@ struct ConnectorContext {
 // What a reader must deliver: columns of Table::columns (physical and metadata), then hidden ones by name.
 struct ReadRequest {
   Schema schema;
-  std::vector<int> columns;  // position in Table::columns of each non-hidden field of `schema`
-  bool envelope = false;     // also SourceRows::key and ::headers
+  std::vector<int> columns;         // position in Table::columns of each non-hidden field of `schema`
+  bool envelope = false;            // also SourceRows::key and ::headers
+  std::vector<ScanFilter> filters;  // all of which a row must fulfil to be of use; need not be looked at
 };
 
 class Connector {
@@ -85,6 +88,12 @@ class Connector {
   virtual Result<ChangelogKinds> sink_changelog(const Table& table) const {
     return ChangelogKinds::InsertOnly();
   }
+  // What CREATE CATALOG … WITH ('type' = name(), …) may say; empty: it has no catalogs.
+  virtual std::span<const OptionSpec> catalog_options() const { return {}; }
+  // Asks nobody outside yet. REQUIRES: catalog_options() is not empty.
+  virtual Result<std::unique_ptr<ExternalCatalog>> MakeCatalog(const std::string& catalog,
+                                                               const Options& options,
+                                                               const ConnectorContext& context) const;
   virtual Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
                                                      const ConnectorContext& context) const;
   virtual Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const;
@@ -96,6 +105,8 @@ class Connector {
 // of the wrong type, missing required ones, and what CheckOptions finds. "connector" and "caudal.*" options
 // of the runtime are known everywhere.
 Status ValidateOptions(const Connector& connector, const Table& table);
+// The same for CREATE CATALOG, whose 'type' is the connector's name.
+Status ValidateCatalogOptions(const Connector& connector, const std::string& catalog, const Options& options);
 
 // Parses "30 s", "5 min", "200ms", "1 h" to milliseconds; "128 MB", "64kb", "1g" to bytes, as Flink does.
 Result<int64_t> ParseDurationMillis(std::string_view text);

@@ -20,8 +20,7 @@ struct AggregateFunction;
 struct ScanNode {
   Table table;
   std::vector<int> columns;  // positions in table.columns that the output begins with; hidden columns follow
-  std::vector<ScanFilter> filters =
-      {};  // of the only node that takes its rows; no row counts as dropped by them
+  std::vector<ScanFilter> filters;  // of the only node that takes its rows, which drops what they let in
 };
 
 // Literal rows; ends at once.

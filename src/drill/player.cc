@@ -82,6 +82,7 @@ Player::Player(const TestFile& file, Mode mode, uint64_t seed)
                   &jdbc_connector_},
       catalog_(connectors_),
       session_(&catalog_) {
+  catalog_.SetSurroundings(&files_, &env_);
   if (mode == Mode::kTiny) feeds_.set_chunk_rows(1);
 }
 
@@ -340,7 +341,8 @@ Status Player::Declare(const std::string& name, const TestBlock& block, Pipeline
       table.primary_key.push_back(*at);
     }
   }
-  pipeline->insert = fmt::format("INSERT INTO `{}` {}", name, select);
+  // Wherever the script has moved by USE.
+  pipeline->insert = fmt::format("INSERT INTO default_catalog.default_database.`{}` {}", name, select);
   return catalog_.AddTable(std::move(table));
 }
 

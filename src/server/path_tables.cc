@@ -42,7 +42,9 @@ std::vector<QuotedName> QuotedNames(std::string_view script) {
       at = end == std::string_view::npos ? script.size() : end + 2;
     } else if (c == '\'' || c == '`') {
       const size_t end = std::min(script.find(script[at], at + 1), script.size());
-      if (c == '`') names.push_back({std::string(script.substr(at + 1, end - at - 1)), word, former});
+      const bool goes_on = end + 1 < script.size() && script[end + 1] == '.';  // `catalog`.database.table
+      if (c == '`' && !goes_on)
+        names.push_back({std::string(script.substr(at + 1, end - at - 1)), word, former});
       word.clear();
       former.clear();
       at = end + 1;

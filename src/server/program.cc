@@ -75,8 +75,10 @@ Result<ProgramText> ReadProgram(const std::string& path, const std::string& prof
 
 Program::Program(ProgramText text) : text_(std::move(text)), catalog_(UserConnectors()) {}
 
-Result<std::unique_ptr<Program>> Program::Plan(ProgramText text, const Options& settings) {
+Result<std::unique_ptr<Program>> Program::Plan(ProgramText text, const Options& settings,
+                                               OutsideChanges changes) {
   std::unique_ptr<Program> program(new Program(std::move(text)));
+  if (changes == OutsideChanges::kPlanned) program->catalog_.externals().set_plan_only();
   if (program->text_.sql.empty()) return program;
   sql::Session session(&program->catalog_);
   Options wins;  // as SET keeps them
@@ -103,7 +105,7 @@ Result<std::unique_ptr<Program>> Program::Plan(ProgramText text, const Options& 
 
 Result<std::vector<std::unique_ptr<Program>>> PlanPrograms(const std::vector<std::string>& paths,
                                                            const std::string& profile,
-                                                           const Options& settings) {
+                                                           const Options& settings, OutsideChanges changes) {
   std::vector<std::unique_ptr<Program>> programs;
   std::map<std::string, std::string> path_of;  // by the pipeline's name
   for (const std::string& path : paths) {
@@ -115,7 +117,7 @@ Result<std::vector<std::unique_ptr<Program>>> PlanPrograms(const std::vector<std
               "give each its own name, which its checkpoints are found by: 'pipeline:' of the file, or the "
               "script's file name");
     }
-    ASSIGN_OR_RETURN(programs.emplace_back(), Program::Plan(std::move(text), settings));
+    ASSIGN_OR_RETURN(programs.emplace_back(), Program::Plan(std::move(text), settings, changes));
   }
   return programs;
 }

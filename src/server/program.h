@@ -31,11 +31,19 @@ struct ProgramText {
 // Reads `path`: *.yaml or *.yml is a pipeline file, all else a script, which has no profiles.
 Result<ProgramText> ReadProgram(const std::string& path, const std::string& profile = "");
 
+// What a script's statements may do to catalogs outside while it is planned: CREATE TABLE in one and the
+// like.
+enum class OutsideChanges {
+  kPlanned,  // they are only thought of
+  kMade,
+};
+
 class Program {
  public:
   // Plans everything and checks the pipeline file against it; starts nothing.
   // `settings` win over the script's own SET where they concern running (pace, memory).
-  static Result<std::unique_ptr<Program>> Plan(ProgramText text, const Options& settings = {});
+  static Result<std::unique_ptr<Program>> Plan(ProgramText text, const Options& settings = {},
+                                               OutsideChanges changes = OutsideChanges::kPlanned);
 
   const ProgramText& text() const { return text_; }
   const Catalog& catalog() const { return catalog_; }
@@ -58,7 +66,8 @@ class Program {
 // The programs of one run: User error if two of them are the same pipeline. A profile is of each.
 Result<std::vector<std::unique_ptr<Program>>> PlanPrograms(const std::vector<std::string>& paths,
                                                            const std::string& profile,
-                                                           const Options& settings = {});
+                                                           const Options& settings = {},
+                                                           OutsideChanges changes = OutsideChanges::kPlanned);
 
 // How far the table's watermark stays behind its time column, in ms; none if it has no watermark or the
 // distance is not constant.

@@ -7,18 +7,29 @@
 namespace caudal {
 namespace {
 
-Result<Table> WithSecrets(const Table& table) {
-  Table expanded = table;
-  for (auto& [name, value] : expanded.options) {
+Result<Options> Expanded(Options options, const std::string& owner) {
+  for (auto& [name, value] : options) {
     Result<std::string> text = Secrets::Expand(value);
-    if (!text.ok())
-      return std::move(text).status().At(fmt::format("option '{}' of table '{}'", name, table.name));
+    if (!text.ok()) return std::move(text).status().At(fmt::format("option '{}' of {}", name, owner));
     value = std::move(text).value();
   }
+  return options;
+}
+
+Result<Table> WithSecrets(const Table& table) {
+  Table expanded = table;
+  ASSIGN_OR_RETURN(expanded.options, Expanded(table.options, fmt::format("table '{}'", table.name)));
   return expanded;
 }
 
 }  // namespace
+
+Result<std::unique_ptr<ExternalCatalog>> SecretConnector::MakeCatalog(const std::string& catalog,
+                                                                      const Options& options,
+                                                                      const ConnectorContext& context) const {
+  ASSIGN_OR_RETURN(const Options expanded, Expanded(options, fmt::format("catalog '{}'", catalog)));
+  return inner_->MakeCatalog(catalog, expanded, context);
+}
 
 Result<std::unique_ptr<Source>> SecretConnector::MakeSource(const Table& table, const ReadRequest& request,
                                                             const ConnectorContext& context) const {

@@ -24,6 +24,9 @@ class SecretConnector : public Connector {
   Result<ChangelogKinds> sink_changelog(const Table& table) const override {
     return inner_->sink_changelog(table);
   }
+  std::span<const OptionSpec> catalog_options() const override { return inner_->catalog_options(); }
+  Result<std::unique_ptr<ExternalCatalog>> MakeCatalog(const std::string& catalog, const Options& options,
+                                                       const ConnectorContext& context) const override;
   Result<std::unique_ptr<Source>> MakeSource(const Table& table, const ReadRequest& request,
                                              const ConnectorContext& context) const override;
   Result<std::unique_ptr<Sink>> MakeSink(const Table& table, const ConnectorContext& context) const override;

@@ -9,6 +9,7 @@
 #include "sql/parse/name_parser.h"
 #include "sql/physical/substitute.h"
 #include "sql/query_binder.h"
+#include "sql/table_name.h"
 
 namespace caudal::sql {
 namespace {
@@ -126,11 +127,16 @@ class LikeMerger {
 // default INCLUDING ALL OVERWRITING OPTIONS, as in Flink). A part that the statement states too is a User
 // error unless the rule is OVERWRITING or EXCLUDING.
 Status MergeLike(const LikeClause& like, const CreateTable& create, const Catalog& catalog,
-                 const SourceText& source, Table* table) {
-  ASSIGN_OR_RETURN(std::string name, TableName(like.source, source));
+                 const SourceText& source, bool made_outside, Table* table) {
+  ASSIGN_OR_RETURN(std::string name, TableName(like.source, catalog, source));
   const Table* from = catalog.FindTable(name);
-  if (from == nullptr) return ErrorAt(source, like.source.range, fmt::format("unknown table '{}'", name));
-  return LikeMerger(like, create, source).Merge(*from, table);
+  if (from == nullptr) return UnknownTable(like.source, name, catalog, source);
+  const ExternalTable* outside = catalog.externals().FindLoaded(name);
+  if (!made_outside || outside == nullptr) return LikeMerger(like, create, source).Merge(*from, table);
+  // Which catalog a table is in is said by its name.
+  Table own = *from;
+  own.options = outside->own;
+  return LikeMerger(like, create, source).Merge(own, table);
 }
 
 class TableBinder {
@@ -139,9 +145,11 @@ class TableBinder {
       : create_(create), catalog_(catalog), source_(source) {}
 
   Result<Table> Bind() {
-    ASSIGN_OR_RETURN(table_.name, TableName(create_.name, source_));
+    ASSIGN_OR_RETURN(path_, ResolvePath(create_.name, catalog_, source_));
+    const bool outside = IsOutside(path_) && !create_.temporary;
+    table_.name = NameInCatalog(path_);
     table_.comment = create_.comment.value_or("");
-    if (create_.like) RETURN_IF_ERROR(MergeLike(*create_.like, create_, catalog_, source_, &table_));
+    if (create_.like) RETURN_IF_ERROR(MergeLike(*create_.like, create_, catalog_, source_, outside, &table_));
     inherited_ = table_.columns.size();
     RETURN_IF_ERROR(BindColumns());
     RETURN_IF_ERROR(BindComputed());
@@ -149,7 +157,7 @@ class TableBinder {
     RETURN_IF_ERROR(BindPrimaryKey());
     RETURN_IF_ERROR(BindPartitions());
     for (const Option& option : create_.options) table_.options[option.key] = option.value;
-    RETURN_IF_ERROR(CheckConnector());
+    RETURN_IF_ERROR(outside ? CheckOutside() : CheckConnector());
     return std::move(table_);
   }
 
@@ -281,6 +289,33 @@ class TableBinder {
     return Status();
   }
 
+  // A table that a catalog outside keeps: its columns, key, partitions and properties, and nothing that the
+  // catalog has no place for.
+  Status CheckOutside() const {
+    const auto refuse = [&](SourceRange range, std::string_view what) {
+      return Fail(range, fmt::format("catalog '{}' keeps no {}", path_.catalog, what))
+          .Hint(fmt::format("declare it for the session: CREATE TEMPORARY TABLE t (…) LIKE {}", table_.name));
+    };
+    for (const TableColumn& column : table_.columns) {
+      if (column.kind == TableColumn::Kind::kPhysical) continue;
+      const bool computed = column.kind == TableColumn::Kind::kComputed;
+      return refuse(ColumnRange(column.name),
+                    fmt::format("{} column, as '{}' is", computed ? "computed" : "metadata", column.name));
+    }
+    if (table_.watermark) {
+      return refuse(create_.watermarks.empty() ? create_.name.range : create_.watermarks[0].range,
+                    "WATERMARK");
+    }
+    if (table_.options.contains("connector")) {
+      return Fail(OptionRange("connector"),
+                  fmt::format("a table of catalog '{}' takes no option 'connector'", path_.catalog))
+          .Hint(create_.like ? "write LIKE … (EXCLUDING OPTIONS)"
+                             : "leave it out, or declare a table of the session: CREATE TEMPORARY TABLE");
+    }
+    Status valid = catalog_.externals().CheckTable(path_, table_);
+    return valid.ok() ? valid : std::move(valid).At(source_.Frame(FaultyOption(valid.message())));
+  }
+
   Status CheckConnector() {
     const std::string_view name = table_.option("connector");
     if (name.empty()) {
@@ -352,6 +387,7 @@ class TableBinder {
   const CreateTable& create_;
   const Catalog& catalog_;
   const SourceText& source_;
+  ObjectPath path_;
   Table table_;
   size_t inherited_ = 0;  // columns that came by LIKE stand in front
 };
@@ -364,7 +400,13 @@ Result<Table> BindCreateTable(const CreateTable& create, const Catalog& catalog,
 
 Result<View> BindCreateView(const CreateView& create, const Catalog& catalog, const SourceText& source) {
   View view;
-  ASSIGN_OR_RETURN(view.name, TableName(create.name, source));
+  ASSIGN_OR_RETURN(const ObjectPath path, ResolvePath(create.name, catalog, source));
+  if (IsOutside(path) && !create.temporary) {
+    return ErrorAt(source, create.name.range, fmt::format("catalog '{}' keeps no views", path.catalog))
+        .Hint("write CREATE TEMPORARY VIEW: the session keeps it");
+  }
+  view.name = NameInCatalog(path);
+  view.current = catalog.current();
   view.position = source.Position(create.query->range);
   view.query = std::string(source.Slice(create.query->range));
   PlanBuilder scratch;

@@ -8,6 +8,7 @@
 #include "sql/parse/name_parser.h"
 #include "sql/physical/not_null_check.h"
 #include "sql/select_binder.h"
+#include "sql/table_name.h"
 
 namespace caudal::sql {
 namespace {
@@ -47,17 +48,15 @@ class InsertBinder {
   SqlPosition Position() const { return source_.Position(insert_.target.range); }
 
   Status FindTarget() {
-    ASSIGN_OR_RETURN(std::string name, TableName(insert_.target, source_));
     const Catalog& catalog = queries_.catalog();
+    ASSIGN_OR_RETURN(std::string name, TableName(insert_.target, catalog, source_));
     const Table* table = catalog.FindTable(name);
     if (table == nullptr) {
       if (catalog.FindView(name) != nullptr) {
         return ErrorAt(source_, insert_.target.range,
                        fmt::format("'{}' is a view: nothing can be inserted into it", name));
       }
-      Status status = ErrorAt(source_, insert_.target.range, fmt::format("unknown table '{}'", name));
-      const std::string nearest = NearestName(name, catalog.TableNames());
-      return nearest.empty() ? status : std::move(status).Hint(fmt::format("did you mean '{}'?", nearest));
+      return UnknownTable(insert_.target, name, catalog, source_);
     }
     table_ = *table;
     for (const Option& option : insert_.options) table_.options[option.key] = option.value;

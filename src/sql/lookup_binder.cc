@@ -9,6 +9,7 @@
 #include "sql/physical/changelog_rules.h"
 #include "sql/physical/substitute.h"
 #include "sql/select_binder.h"
+#include "sql/table_name.h"
 
 namespace caudal::sql {
 namespace {
@@ -83,7 +84,8 @@ Result<Table> LookupBinder::FindTable(const TableReference& reference) const {
   if (named == nullptr) {
     return ErrorAt(*context_.source, reference.range, "FOR SYSTEM_TIME AS OF needs a table, not a query");
   }
-  ASSIGN_OR_RETURN(const std::string name, TableName(named->name, *context_.source));
+  ASSIGN_OR_RETURN(const std::string name,
+                   TableName(named->name, queries_.catalog(), *context_.source, context_.current));
   const Table* found = queries_.catalog().FindTable(name);
   if (found == nullptr) {
     if (queries_.catalog().FindView(name) != nullptr) {

@@ -10,6 +10,7 @@
 #include "sql/parse/parser.h"
 #include "sql/select_binder.h"
 #include "sql/table_function_binder.h"
+#include "sql/table_name.h"
 
 namespace caudal::sql {
 namespace {
@@ -20,23 +21,6 @@ constexpr size_t kMaxValuesRows = UINT16_MAX;
 constexpr int kMaxExpansions = 10'000;  // a view that names another twice, and so on, doubles with each level
 
 }  // namespace
-
-Result<std::string> TableName(const ObjectName& name, const SourceText& source) {
-  static constexpr std::string_view kDefaults[] = {"default_catalog", "default_database"};
-  const size_t count = name.parts.size();
-  // The operations store is the one other database: its tables keep their prefix.
-  if (count == 2 && name.parts[0].text == "ops") return "ops." + name.parts[1].text;
-  for (size_t i = 0; i + 1 < count; ++i) {
-    const Name& part = name.parts[i];
-    std::string_view expected = kDefaults[i + 3 - count];
-    if (part.text != expected) {
-      return ErrorAt(source, part.range,
-                     fmt::format("unknown {} '{}'", i + 3 - count == 0 ? "catalog" : "database", part.text))
-          .Hint(fmt::format("there is only `{}`", expected));
-    }
-  }
-  return name.parts.back().text;
-}
 
 Result<Relation> QueryBinder::Bind(const Query& query, const BindContext& context) {
   BindContext inner = context;
@@ -200,7 +184,7 @@ Result<Relation> QueryBinder::BindName(const ObjectName& name, const std::vector
       return relation;
     }
   }
-  ASSIGN_OR_RETURN(std::string table_name, TableName(name, *context.source));
+  ASSIGN_OR_RETURN(std::string table_name, TableName(name, catalog_, *context.source, context.current));
   if (const Table* table = catalog_.FindTable(table_name)) return BindTable(*table, name, options, context);
   if (const View* view = catalog_.FindView(table_name)) {
     if (!options.empty()) {
@@ -208,12 +192,7 @@ Result<Relation> QueryBinder::BindName(const ObjectName& name, const std::vector
     }
     return BindView(*view, name, context);
   }
-  Status status = ErrorAt(*context.source, name.range, fmt::format("unknown table '{}'", table_name));
-  std::vector<std::string> known = catalog_.TableNames();
-  for (std::string& view : catalog_.ViewNames()) known.push_back(std::move(view));
-  std::string nearest = NearestName(table_name, known);
-  if (nearest.empty()) return std::move(status).Hint("SHOW TABLES lists what there is");
-  return std::move(status).Hint(fmt::format("did you mean '{}'?", nearest));
+  return UnknownTable(name, table_name, catalog_, *context.source);
 }
 
 Result<Relation> QueryBinder::BindTable(const Table& table, const ObjectName& name,
@@ -284,7 +263,7 @@ Result<Relation> QueryBinder::BindView(const View& view, const ObjectName& name,
   views_.emplace_back(view.query, fmt::format("view '{}',", view.name), view.position);
   const SourceText& source = views_.back();
   ASSIGN_OR_RETURN(QueryPtr query, ParseQuery(source));
-  BindContext inner{&source, view.name, nullptr, context.view_depth + 1, context.depth + 1};
+  BindContext inner{&source, view.name, nullptr, context.view_depth + 1, context.depth + 1, &view.current};
   // The tree may go after binding: the plan refers to none of it. WITH tables of the view do not outlive it
   // either.
   ASSIGN_OR_RETURN(Relation relation, Bind(*query, inner));

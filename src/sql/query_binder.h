@@ -30,7 +30,8 @@ struct BindContext {
   std::string owner;  // view or sink: the front of operator ids
   const VisibleTable* tables = nullptr;
   int view_depth = 0;
-  int depth = 0;  // of views and WITH tables
+  int depth = 0;                             // of views and WITH tables
+  const CurrentDatabase* current = nullptr;  // of the view; null: the session's
 };
 
 class QueryBinder {
@@ -73,8 +74,5 @@ class QueryBinder {
   std::deque<SourceText> views_;
   int expansions_ = 0;  // of views and WITH tables, each use counted
 };
-
-// The last part; User error for a catalog or database other than the default ones.
-Result<std::string> TableName(const ObjectName& name, const SourceText& source);
 
 }  // namespace caudal::sql

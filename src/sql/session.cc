@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sql/catalog/catalog_statements.h"
 #include "sql/create_table.h"
 #include "sql/explain.h"
 #include "sql/insert_binder.h"
@@ -11,6 +12,7 @@
 #include "sql/physical/settings.h"
 #include "sql/query_binder.h"
 #include "sql/show.h"
+#include "sql/table_name.h"
 
 namespace caudal::sql {
 namespace {
@@ -40,7 +42,16 @@ class StatementExecutor {
  public:
   StatementExecutor(Catalog* catalog, const SourceText& source) : catalog_(*catalog), source_(source) {}
 
+  // Catalogs, databases and ALTER TABLE; and what the two below leave to it.
+  template <typename Statement>
+  Result<Outcome> operator()(const Statement& statement) {
+    ASSIGN_OR_RETURN(StatementDone done, CatalogStatements(&catalog_, source_).Execute(statement));
+    return Outcome(std::move(done));
+  }
+
   Result<Outcome> operator()(const CreateTable& create) {
+    ASSIGN_OR_RETURN(const ObjectPath path, ResolvePath(create.name, catalog_, source_));
+    if (IsOutside(path) && !create.temporary) return operator()<CreateTable>(create);
     ASSIGN_OR_RETURN(Table table, BindCreateTable(create, catalog_, source_));
     const std::string name = table.name;
     RETURN_IF_ERROR(AtName(catalog_.AddTable(std::move(table), create.if_not_exists), create.name));
@@ -55,7 +66,10 @@ class StatementExecutor {
   }
 
   Result<Outcome> operator()(const DropObject& drop) {
-    ASSIGN_OR_RETURN(std::string name, TableName(drop.name, source_));
+    ASSIGN_OR_RETURN(const ObjectPath path, ResolvePath(drop.name, catalog_, source_));
+    if (IsOutside(path) && !drop.temporary && drop.kind == ObjectKind::kTable)
+      return operator()<DropObject>(drop);
+    const std::string name = NameInCatalog(path);
     const bool view = drop.kind == ObjectKind::kView;
     RETURN_IF_ERROR(AtName(catalog_.Drop(name, view, drop.if_exists), drop.name));
     return Done(fmt::format("{} '{}' dropped", view ? "view" : "table", name));
@@ -202,18 +216,27 @@ class StatementExecutor {
 }  // namespace
 
 Result<std::vector<Outcome>> Session::Execute(std::string_view script, std::string file) {
+  std::vector<Outcome> outcomes;
+  RETURN_IF_ERROR(ExecuteEach(script, std::move(file), [&outcomes](Outcome outcome) {
+    outcomes.push_back(std::move(outcome));
+    return Status();
+  }));
+  return outcomes;
+}
+
+Status Session::ExecuteEach(std::string_view script, std::string file, const TakeOutcome& take) {
   // Some editors put it in front of UTF-8.
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (script.starts_with(kByteOrderMark)) script.remove_prefix(kByteOrderMark.size());
   const SourceText source{std::string(script), "", {.offset = 0, .file = std::move(file)}};
-  ASSIGN_OR_RETURN(std::vector<StatementPtr> statements, ParseScript(source));
-  std::vector<Outcome> outcomes;
+  ASSIGN_OR_RETURN(const std::vector<StatementPtr> statements, ParseScript(source));
   for (const StatementPtr& statement : statements) {
+    catalog_->externals().ForgetLoaded();
     StatementExecutor executor(catalog_, source);
     ASSIGN_OR_RETURN(Outcome outcome, std::visit(executor, statement->node));
-    outcomes.push_back(std::move(outcome));
+    RETURN_IF_ERROR(take(std::move(outcome)));
   }
-  return outcomes;
+  return Status();
 }
 
 }  // namespace caudal::sql

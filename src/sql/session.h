@@ -4,6 +4,7 @@
 // caller. One thread. The catalog outlives the session.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -41,6 +42,10 @@ class Session {
   // Executes the statements of a script in order, up to the first that fails; messages have line and column
   // in `script` and show the line with a caret.
   Result<std::vector<Outcome>> Execute(std::string_view script, std::string file = "");
+  // The same, but each outcome is handed over before the next statement is looked at, which may depend on
+  // what became of it; an error of `take` ends the script.
+  using TakeOutcome = std::function<Status(Outcome)>;
+  Status ExecuteEach(std::string_view script, std::string file, const TakeOutcome& take);
 
  private:
   Catalog* catalog_;

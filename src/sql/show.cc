@@ -7,6 +7,7 @@
 #include "expr/aggregate_function.h"
 #include "expr/scalar_function.h"
 #include "sql/query_binder.h"
+#include "sql/table_name.h"
 
 namespace caudal::sql {
 namespace {
@@ -60,7 +61,8 @@ std::string NameList(const Table& table, const std::vector<int>& columns) {
 
 // Whether an option's value is for the connector's eyes alone.
 bool IsSecret(std::string_view key) {
-  return key.ends_with("password") || key.ends_with("secret") || key.ends_with("token");
+  return key.ends_with("password") || key.ends_with("secret") || key.ends_with("token") ||
+         key.ends_with("credential") || key.starts_with("header.");
 }
 
 // The option as it may be shown: secrets stay placeholders, and one written out is nobody's business, be it
@@ -76,8 +78,12 @@ std::string Shown(std::string_view key, const std::string& value) {
   return value.substr(0, colon + 1) + "***" + value.substr(at);
 }
 
-std::string CreateTableText(const Table& table) {
-  std::string text = fmt::format("CREATE TABLE `{}` (\n", table.name);
+// What makes the table anew; one of a catalog outside is made by its columns and properties.
+std::string CreateTableText(const Table& table, const Catalog& catalog) {
+  const ExternalTable* outside = catalog.externals().FindLoaded(table.name);
+  const Options& options = outside == nullptr ? table.options : outside->own;
+  std::string text = outside == nullptr ? fmt::format("CREATE TABLE `{}` (\n", table.name)
+                                        : fmt::format("CREATE TABLE {} (\n", outside->path.Quoted());
   std::vector<std::string> lines;
   for (const TableColumn& column : table.columns) lines.push_back(ColumnText(column));
   if (table.watermark) {
@@ -92,9 +98,10 @@ std::string CreateTableText(const Table& table) {
   if (!table.partition_keys.empty())
     text += fmt::format("\nPARTITIONED BY ({})", NameList(table, table.partition_keys));
   lines.clear();
-  for (const auto& [key, value] : table.options) {
+  for (const auto& [key, value] : options) {
     lines.push_back(fmt::format("  {} = {}", Quoted(key), Quoted(Shown(key, value))));
   }
+  if (lines.empty()) return text + "\n";
   return text + fmt::format("\nWITH (\n{}\n)\n", fmt::join(lines, ",\n"));
 }
 
@@ -132,6 +139,96 @@ Status Unknown(const ObjectName& name, const SourceText& source) {
       .Hint("SHOW TABLES lists what there is");
 }
 
+// What the session has in the database, and what is outside.
+Result<std::vector<std::string>> ObjectNames(const ObjectPath& database, const Catalog& catalog,
+                                             const SourceText& source, SourceRange range) {
+  std::vector<std::string> names = catalog.TableNames();
+  for (std::string& view : catalog.ViewNames()) names.push_back(std::move(view));
+  ObjectPath prefix = database;
+  const bool outside = IsOutside(database);
+  const std::string begin = outside ? prefix.ToString() : "";
+  std::vector<std::string> shown;
+  for (std::string& name : names) {
+    if (name.starts_with(begin)) shown.push_back(name.substr(begin.size()));
+  }
+  if (!outside) return shown;
+  Result<std::vector<std::string>> tables =
+      catalog.externals().Find(database.catalog)->Tables(database.database);
+  if (!tables.ok()) return std::move(tables).status().At(source.Frame(range));
+  for (std::string& table : *tables) shown.push_back(std::move(table));
+  return shown;
+}
+
+// Of SHOW TABLES [FROM [catalog.]database].
+Result<std::vector<std::string>> ShownTables(const Show& show, const Catalog& catalog,
+                                             const SourceText& source) {
+  ObjectPath database{catalog.current().catalog, catalog.current().database, ""};
+  if (!show.name.parts.empty()) {
+    ASSIGN_OR_RETURN(database, ResolveDatabase(show.name, catalog, source));
+    Result<bool> there = database.database == kDefaultDatabase;
+    if (IsOutside(database)) there = catalog.externals().HasDatabase(database.catalog, database.database);
+    if (!there.ok()) return std::move(there).status().At(source.Frame(show.name.range));
+    if (!*there) {
+      return ErrorAt(source, show.name.range,
+                     fmt::format("catalog '{}' has no database '{}'", database.catalog, database.database));
+    }
+  }
+  return ObjectNames(database, catalog, source, show.name.range);
+}
+
+Result<std::vector<std::string>> ShownDatabases(const Show& show, const Catalog& catalog,
+                                                const SourceText& source) {
+  std::string name = catalog.current().catalog;
+  if (!show.name.parts.empty()) {
+    if (show.name.parts.size() > 1)
+      return ErrorAt(source, show.name.range, "a catalog has a name of one part");
+    name = show.name.parts[0].text;
+  }
+  if (name == kDefaultCatalog) return std::vector<std::string>{std::string(kDefaultDatabase)};
+  ExternalCatalog* outside = catalog.externals().Find(name);
+  if (outside == nullptr) return UnknownCatalog(show.name.parts[0], catalog, source);
+  Result<std::vector<std::string>> names = outside->Databases();
+  if (!names.ok()) return std::move(names).status().At(source.Frame(show.name.range));
+  names->push_back(outside->default_database());
+  return names;
+}
+
+Result<TextResult> ShowCreateCatalog(const Show& show, const Catalog& catalog, const SourceText& source) {
+  const Name& name = show.name.parts.back();
+  if (show.name.parts.size() > 1 || catalog.externals().Find(name.text) == nullptr)
+    return UnknownCatalog(name, catalog, source);
+  std::vector<std::string> lines;
+  for (const auto& [key, value] : catalog.externals().DeclaredOptions(name.text)) {
+    if (key != "connector") lines.push_back(fmt::format("  {} = {}", Quoted(key), Quoted(Shown(key, value))));
+  }
+  return TextResult{
+      {"result"},
+      {{fmt::format("CREATE CATALOG `{}`\nWITH (\n{}\n)\n", name.text, fmt::join(lines, ",\n"))}}};
+}
+
+// SHOW CREATE TABLE and SHOW CREATE VIEW.
+Result<TextResult> ShowCreated(const Show& show, const Catalog& catalog, const SourceText& source) {
+  ASSIGN_OR_RETURN(std::string name, TableName(show.name, catalog, source));
+  const Table* table = catalog.FindTable(name);
+  const View* view = catalog.FindView(name);
+  if (show.kind == ShowKind::kCreateTable && table != nullptr)
+    return TextResult{{"result"}, {{CreateTableText(*table, catalog)}}};
+  if (show.kind == ShowKind::kCreateView && view != nullptr) {
+    std::string columns;
+    for (const std::string& column : view->columns)
+      columns += fmt::format("{}`{}`", columns.empty() ? "" : ", ", column);
+    if (!columns.empty()) columns = fmt::format(" ({})", columns);
+    return TextResult{{"result"},
+                      {{fmt::format("CREATE VIEW `{}`{} AS {}\n", view->name, columns, view->query)}}};
+  }
+  if (table != nullptr || view != nullptr) {
+    return ErrorAt(source, show.name.range,
+                   fmt::format("'{}' is a {}", name, table != nullptr ? "table" : "view"))
+        .Hint(fmt::format("write SHOW CREATE {}", table != nullptr ? "TABLE" : "VIEW"));
+  }
+  return Unknown(show.name, source);
+}
+
 }  // namespace
 
 bool MatchesLike(std::string_view text, std::string_view pattern) {
@@ -149,10 +246,24 @@ bool MatchesLike(std::string_view text, std::string_view pattern) {
 Result<TextResult> ShowObjects(const Show& show, const Catalog& catalog, const SourceText& source) {
   switch (show.kind) {
     case ShowKind::kTables: {
-      std::vector<std::string> names = catalog.TableNames();
-      for (std::string& view : catalog.ViewNames()) names.push_back(std::move(view));
+      ASSIGN_OR_RETURN(std::vector<std::string> names, ShownTables(show, catalog, source));
       return List("table name", std::move(names), show);
     }
+    case ShowKind::kDatabases: {
+      ASSIGN_OR_RETURN(std::vector<std::string> names, ShownDatabases(show, catalog, source));
+      return List("database name", std::move(names), show);
+    }
+    case ShowKind::kCatalogs: {
+      std::vector<std::string> names = catalog.externals().Names();
+      names.emplace_back(kDefaultCatalog);
+      return List("catalog name", std::move(names), show);
+    }
+    case ShowKind::kCurrentCatalog:
+      return TextResult{{"current catalog name"}, {{catalog.current().catalog}}};
+    case ShowKind::kCurrentDatabase:
+      return TextResult{{"current database name"}, {{catalog.current().database}}};
+    case ShowKind::kCreateCatalog:
+      return ShowCreateCatalog(show, catalog, source);
     case ShowKind::kViews:
       return List("view name", catalog.ViewNames(), show);
     case ShowKind::kFunctions: {
@@ -172,30 +283,12 @@ Result<TextResult> ShowObjects(const Show& show, const Catalog& catalog, const S
     case ShowKind::kCreateView:
       break;
   }
-  ASSIGN_OR_RETURN(std::string name, TableName(show.name, source));
-  const Table* table = catalog.FindTable(name);
-  const View* view = catalog.FindView(name);
-  if (show.kind == ShowKind::kCreateTable && table != nullptr)
-    return TextResult{{"result"}, {{CreateTableText(*table)}}};
-  if (show.kind == ShowKind::kCreateView && view != nullptr) {
-    std::string columns;
-    for (const std::string& column : view->columns)
-      columns += fmt::format("{}`{}`", columns.empty() ? "" : ", ", column);
-    if (!columns.empty()) columns = fmt::format(" ({})", columns);
-    return TextResult{{"result"},
-                      {{fmt::format("CREATE VIEW `{}`{} AS {}\n", view->name, columns, view->query)}}};
-  }
-  if (table != nullptr || view != nullptr) {
-    return ErrorAt(source, show.name.range,
-                   fmt::format("'{}' is a {}", name, table != nullptr ? "table" : "view"))
-        .Hint(fmt::format("write SHOW CREATE {}", table != nullptr ? "TABLE" : "VIEW"));
-  }
-  return Unknown(show.name, source);
+  return ShowCreated(show, catalog, source);
 }
 
 Result<TextResult> DescribeObject(const ObjectName& object, const Catalog& catalog,
                                   const SourceText& source) {
-  ASSIGN_OR_RETURN(std::string name, TableName(object, source));
+  ASSIGN_OR_RETURN(std::string name, TableName(object, catalog, source));
   TextResult result;
   result.columns = {"name", "type", "null", "key", "extras", "watermark"};
   if (const Table* table = catalog.FindTable(name)) {

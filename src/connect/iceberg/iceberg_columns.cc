@@ -119,7 +119,7 @@ Result<Schema> StoredColumns(const Table& table) {
 }
 
 Result<iceberg::NewTable> NewIcebergTable(const Table& table, const IcebergOptions& options) {
-  if (options.warehouse.empty()) {
+  if (options.warehouse.empty() && options.catalog_type != IcebergOptions::CatalogType::kRest) {
     return Status::User(fmt::format("table '{}' is not there, and 'warehouse' does not say where to make it",
                                     options.name.ToString()))
         .Hint("add 'warehouse' = '/path'");
@@ -155,6 +155,7 @@ Result<iceberg::NewTable> NewIcebergTable(const Table& table, const IcebergOptio
   }
   if (made.schema.identifier_field_ids.size() != table.primary_key.size())
     made.schema.identifier_field_ids.clear();
+  if (!table.comment.empty()) made.properties.emplace("comment", table.comment);
   ASSIGN_OR_RETURN(made.spec, iceberg::ParsePartitionBy(PartitionText(table, options), made.schema));
   return made;
 }

@@ -1,6 +1,8 @@
 #include "connect/iceberg/iceberg_connector.h"
 
+#include "connect/iceberg/catalog/iceberg_catalog.h"
 #include "connect/iceberg/iceberg_options.h"
+#include "connect/iceberg/lookup/iceberg_lookup.h"
 #include "connect/iceberg/scan/iceberg_source.h"
 #include "connect/iceberg/sink/iceberg_sink.h"
 
@@ -11,10 +13,19 @@ using Kind = OptionSpec::Type;
 
 constexpr OptionSpec kOptions[] = {
     {"catalog-name", Kind::kString, "", "the catalog's name, which is part of the key of its tables", true},
-    {"catalog-type", Kind::kString, "sqlite", "'sqlite', a file; others are not built yet"},
+    {"catalog-type", Kind::kString, "sqlite",
+     "'sqlite', a file, 'hadoop', the folder 'warehouse' itself, or 'rest', a service"},
     {"uri", Kind::kString, "",
-     "the SQLite file, as 'sqlite:////path' or a path; unset: 'catalog.db' in 'warehouse'"},
-    {"warehouse", Kind::kString, "", "the folder of tables that are made"},
+     "the SQLite file, as 'sqlite:////path' or a path; unset: 'catalog.db' in 'warehouse'; of 'rest', where "
+     "it is"},
+    {"credential", Kind::kString, "", "of 'rest': 'id:secret', to get tokens for"},
+    {"token", Kind::kString, "", "of 'rest': a token, taken as it is"},
+    {"scope", Kind::kString, "catalog", "of 'rest': what a token is asked for"},
+    {"oauth2-server-uri", Kind::kString, "", "of 'rest': who gives tokens; unset: the catalog"},
+    {"prefix", Kind::kString, "", "of 'rest': of its paths, unless it says one itself"},
+    {"rest.client.socket-timeout-ms", Kind::kInteger, "60000", "of 'rest': for a request with its answer"},
+    {"header.*", Kind::kString, "", "of 'rest': sent with every request"},
+    {"warehouse", Kind::kString, "", "the folder of tables that are made; of 'rest', its name there"},
     {"catalog-database", Kind::kString, "default_database", "the table's namespace"},
     {"catalog-table", Kind::kString, "", "the table's name in the catalog; unset: that of the declaration"},
     {"format-version", Kind::kString, "2", "of a table that is made: '2' or '3'"},
@@ -29,10 +40,17 @@ constexpr OptionSpec kOptions[] = {
     {"tag", Kind::kString, "", "read the snapshot of this tag"},
     {"branch", Kind::kString, "main", "read the head of this branch"},
     {"caudal.source.splits", Kind::kInteger, "1", "how many splits the data files are spread over"},
-    {"streaming", Kind::kNotBuilt, "false", "leave it out: a table is read once, as it is at the start"},
-    {"monitor-interval", Kind::kNotBuilt, "", "leave it out: a table is read once, as it is at the start"},
-    {"start-snapshot-id", Kind::kNotBuilt, "", "leave it out: whole snapshots are read"},
+    {"streaming", Kind::kBoolean, "false", "read the table as it grows: what each append adds"},
+    {"monitor-interval", Kind::kDuration, "60 s", "how often to look for new snapshots"},
+    {"starting-strategy", Kind::kString, "INCREMENTAL_FROM_LATEST_SNAPSHOT", "where a streaming read begins"},
+    {"start-snapshot-id", Kind::kString, "", "of INCREMENTAL_FROM_SNAPSHOT_ID: the first one that is read"},
+    {"start-snapshot-timestamp", Kind::kString, "",
+     "of INCREMENTAL_FROM_SNAPSHOT_TIMESTAMP: begin with the first one of then or later, ms since 1970"},
+    {"streaming-skip-overwrite-snapshots", Kind::kBoolean, "false", "pass over them instead of stopping"},
+    {"streaming-skip-delete-snapshots", Kind::kBoolean, "false", "pass over them instead of stopping"},
     {"end-snapshot-id", Kind::kNotBuilt, "", "leave it out: whole snapshots are read"},
+    {"lookup.full-cache.periodic-reload.interval", Kind::kDuration, "10 s",
+     "of a lookup: how often to look for a new snapshot"},
     {"write.*", Kind::kString, "", "properties of a table that is made, and of how files are written"},
     {"commit.*", Kind::kString, "", "properties of a table that is made"},
     {"history.*", Kind::kString, "", "properties of a table that is made"},
@@ -40,12 +58,39 @@ constexpr OptionSpec kOptions[] = {
     {"read.*", Kind::kString, "", "properties of a table that is made"},
 };
 
+constexpr OptionSpec kCatalogOptions[] = {
+    {"type", Kind::kString, "", "'iceberg'", true},
+    {"catalog-type", Kind::kString, "sqlite",
+     "'sqlite', a file, 'hadoop', the folder 'warehouse' itself, or 'rest', a service"},
+    {"catalog-name", Kind::kString, "", "the name in the SQLite file, if it is not that of CREATE CATALOG"},
+    {"uri", Kind::kString, "",
+     "the SQLite file, as 'sqlite:////path' or a path; unset: 'catalog.db' in 'warehouse'; of 'rest', where "
+     "it is"},
+    {"credential", Kind::kString, "", "of 'rest': 'id:secret', to get tokens for"},
+    {"token", Kind::kString, "", "of 'rest': a token, taken as it is"},
+    {"scope", Kind::kString, "catalog", "of 'rest': what a token is asked for"},
+    {"oauth2-server-uri", Kind::kString, "", "of 'rest': who gives tokens; unset: the catalog"},
+    {"prefix", Kind::kString, "", "of 'rest': of its paths, unless it says one itself"},
+    {"rest.client.socket-timeout-ms", Kind::kInteger, "60000", "of 'rest': for a request with its answer"},
+    {"header.*", Kind::kString, "", "of 'rest': sent with every request"},
+    {"warehouse", Kind::kString, "", "the folder of tables that are made; of 'rest', its name there"},
+    {"default-database", Kind::kString, "default", "in use once the catalog is"},
+};
+
 }  // namespace
+
+std::span<const OptionSpec> IcebergConnector::catalog_options() const { return kCatalogOptions; }
+
+Result<std::unique_ptr<ExternalCatalog>> IcebergConnector::MakeCatalog(
+    const std::string& catalog, const Options& options, const ConnectorContext& context) const {
+  return IcebergCatalog::Make(this, catalog, options, context);
+}
 
 std::span<const OptionSpec> IcebergConnector::options() const { return kOptions; }
 
 Status IcebergConnector::CheckOptions(const Table& table) const {
   RETURN_IF_ERROR(IcebergOptions::From(table).status());
+  RETURN_IF_ERROR(StreamOptions::From(table).status());
   return SnapshotChoice::From(table).status();
 }
 
@@ -56,6 +101,12 @@ Result<ChangelogKinds> IcebergConnector::sink_changelog(const Table& table) cons
 Result<std::unique_ptr<Source>> IcebergConnector::MakeSource(const Table& table, const ReadRequest& request,
                                                              const ConnectorContext& context) const {
   return IcebergSource::Make(table, request, context);
+}
+
+Result<std::unique_ptr<LookupReader>> IcebergConnector::MakeLookup(const Table& table,
+                                                                   const LookupRequest& request,
+                                                                   const ConnectorContext& context) const {
+  return IcebergLookup::Make(table, request, context);
 }
 
 Result<std::unique_ptr<Sink>> IcebergConnector::MakeSink(const Table& table,

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "connect/iceberg/iceberg_options.h"
 #include "fs/file_system.h"
-#include "iceberg/catalog/sqlite_catalog.h"
+#include "iceberg/catalog/catalog.h"
 #include "iceberg/catalog/table_files.h"
 
 namespace caudal {
@@ -29,7 +29,7 @@ class IcebergLake {
   IcebergLake() = default;
 
   std::unique_ptr<iceberg::TableFiles> files_;
-  std::unique_ptr<iceberg::SqliteCatalog> catalog_;
+  std::unique_ptr<iceberg::Catalog> catalog_;
 };
 
 }  // namespace caudal

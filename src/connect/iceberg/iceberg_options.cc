@@ -31,11 +31,14 @@ Result<std::string> CatalogFile(const Table& table, std::string_view uri) {
 
 Status CheckCatalogType(const Table& table) {
   const std::string_view type = table.option("catalog-type", "sqlite");
-  if (type == "sqlite" || type == "jdbc") return Status();
-  const bool known = type == "rest" || type == "hadoop" || type == "hive" || type == "glue";
+  if (type == "sqlite" || type == "jdbc" || type == "hadoop" || type == "rest") return Status();
+  const bool known = type == "hive" || type == "glue" || type == "nessie";
   return Status::User(fmt::format("table '{}': a catalog of type '{}' is {}", table.name, type,
                                   known ? "not built yet" : "not known"))
-      .Hint("there is 'sqlite', a file that PyIceberg's SqlCatalog and Java's JdbcCatalog read too");
+      .Hint(
+          "there are 'sqlite', a file that PyIceberg's SqlCatalog and Java's JdbcCatalog read too, 'hadoop', "
+          "a "
+          "folder, and 'rest', a service");
 }
 
 Status CheckProperties(const Table& table) {
@@ -53,6 +56,74 @@ Status CheckProperties(const Table& table) {
   return Status();
 }
 
+// 'header.x-y' = 'z' is sent along.
+constexpr std::string_view kHeader = "header.";
+
+Status ReadRest(const Table& table, IcebergOptions* options) {
+  iceberg::RestOptions& rest = options->rest;
+  options->catalog_type = IcebergOptions::CatalogType::kRest;
+  rest.uri = table.option("uri");
+  while (rest.uri.ends_with('/')) rest.uri.pop_back();
+  if (rest.uri.ends_with("/v1")) rest.uri.resize(rest.uri.size() - 3);
+  if (!rest.uri.starts_with("http://") && !rest.uri.starts_with("https://")) {
+    return Status::User(fmt::format("table '{}': 'uri' names no REST catalog", table.name))
+        .Hint("write 'uri' = 'https://host:port/path', without '/v1'");
+  }
+  rest.warehouse = table.option("warehouse");
+  options->warehouse = rest.warehouse;
+  rest.prefix = table.option("prefix");
+  rest.token = table.option("token");
+  rest.credential = table.option("credential");
+  rest.scope = table.option("scope", "catalog");
+  rest.oauth2_server_uri = table.option("oauth2-server-uri");
+  const std::string_view millis = table.option("rest.client.socket-timeout-ms", "60000");
+  const auto [end, error] =
+      std::from_chars(millis.data(), millis.data() + millis.size(), rest.timeout_millis);
+  if (error != std::errc() || end != millis.data() + millis.size() || rest.timeout_millis < 1) {
+    return Status::User(fmt::format("table '{}': 'rest.client.socket-timeout-ms' = '{}' is no time in ms",
+                                    table.name, millis));
+  }
+  if (!rest.token.empty() && !rest.credential.empty()) {
+    return Status::User(fmt::format("table '{}' has both 'token' and 'credential'", table.name))
+        .Hint("'credential' gets tokens, and renews them; a 'token' is taken as it is");
+  }
+  for (const auto& [key, value] : table.options) {
+    if (key.starts_with(kHeader)) rest.headers[key.substr(kHeader.size())] = value;
+  }
+  return Status();
+}
+
+// Where the catalog is, and its tables.
+Status ReadPlace(const Table& table, IcebergOptions* options) {
+  if (table.option("catalog-type") == "rest") return ReadRest(table, options);
+  options->warehouse = table.option("warehouse");
+  while (options->warehouse.size() > 1 && options->warehouse.ends_with('/')) options->warehouse.pop_back();
+  std::string folder;
+  if (!options->warehouse.empty()) {
+    ASSIGN_OR_RETURN(folder, iceberg::PathOf(options->warehouse));
+    folder = Absolute(folder);
+    // Readers compare locations as text, so that one is never relative.
+    if (options->warehouse.front() != '/' && !options->warehouse.starts_with("file:"))
+      options->warehouse = folder;
+  }
+  if (table.option("catalog-type") == "hadoop") {
+    options->catalog_type = IcebergOptions::CatalogType::kHadoop;
+    if (folder.empty()) {
+      return Status::User(fmt::format("table '{}' does not name its 'warehouse'", table.name))
+          .Hint("add 'warehouse' = '/path': the folder is the catalog");
+    }
+  }
+  const std::string_view uri = table.option("uri");
+  if (uri.empty() && folder.empty()) {
+    return Status::User(fmt::format("table '{}' names neither 'uri' nor 'warehouse'", table.name))
+        .Hint("add 'warehouse' = '/path': the catalog is kept in its file 'catalog.db'");
+  }
+  ASSIGN_OR_RETURN(std::string file, CatalogFile(table, uri));
+  options->catalog_file = Absolute(uri.empty() ? folder + "/catalog.db" : file);
+  if (options->catalog_type == IcebergOptions::CatalogType::kHadoop) options->catalog_file = folder;
+  return Status();
+}
+
 }  // namespace
 
 Result<ParquetOptions::Compression> ParquetCodec(std::string name) {
@@ -65,35 +136,24 @@ Result<ParquetOptions::Compression> ParquetCodec(std::string name) {
           "there are 'zstd', 'snappy' and 'uncompressed'; the sink's option wins over the table's property");
 }
 
+std::vector<std::string> NamespaceOf(std::string_view database) {
+  std::vector<std::string> levels;
+  for (size_t dot = database.find('.'); dot != std::string_view::npos; dot = database.find('.')) {
+    levels.emplace_back(database.substr(0, dot));
+    database.remove_prefix(dot + 1);
+  }
+  levels.emplace_back(database);
+  return levels;
+}
+
 Result<IcebergOptions> IcebergOptions::From(const Table& table) {
   RETURN_IF_ERROR(CheckCatalogType(table));
   RETURN_IF_ERROR(CheckProperties(table));
   IcebergOptions options;
   options.declared = table.name;
   options.catalog_name = table.option("catalog-name");
-  options.warehouse = table.option("warehouse");
-  while (options.warehouse.size() > 1 && options.warehouse.ends_with('/')) options.warehouse.pop_back();
-  std::string folder;
-  if (!options.warehouse.empty()) {
-    ASSIGN_OR_RETURN(folder, iceberg::PathOf(options.warehouse));
-    folder = Absolute(folder);
-    // Readers compare locations as text, so that one is never relative.
-    if (options.warehouse.front() != '/' && !options.warehouse.starts_with("file:"))
-      options.warehouse = folder;
-  }
-  const std::string_view uri = table.option("uri");
-  if (uri.empty() && folder.empty()) {
-    return Status::User(fmt::format("table '{}' names neither 'uri' nor 'warehouse'", table.name))
-        .Hint("add 'warehouse' = '/path': the catalog is kept in its file 'catalog.db'");
-  }
-  ASSIGN_OR_RETURN(std::string file, CatalogFile(table, uri));
-  options.catalog_file = Absolute(uri.empty() ? folder + "/catalog.db" : file);
-  std::string_view space = table.option("catalog-database", "default_database");
-  for (size_t dot = space.find('.'); dot != std::string_view::npos; dot = space.find('.')) {
-    options.name.space.emplace_back(space.substr(0, dot));
-    space.remove_prefix(dot + 1);
-  }
-  options.name.space.emplace_back(space);
+  RETURN_IF_ERROR(ReadPlace(table, &options));
+  options.name.space = NamespaceOf(table.option("catalog-database", "default_database"));
   options.name.name = table.option("catalog-table", table.name);
   const std::string_view version = table.option("format-version", "2");
   if (version != "2" && version != "3") {

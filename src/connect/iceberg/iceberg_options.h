@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "format/parquet_writer.h"
 #include "iceberg/catalog/catalog.h"
+#include "iceberg/rest/rest_options.h"
 
 namespace caudal {
 
@@ -22,12 +23,16 @@ Result<ParquetOptions::Compression> ParquetCodec(std::string name);
 inline ChangelogKinds IcebergChangelog(const Table& table) {
   return table.primary_key.empty() ? ChangelogKinds::InsertOnly() : ChangelogKinds::Upsert();
 }
+// "a.b" is a namespace of two levels.
+std::vector<std::string> NamespaceOf(std::string_view database);
 
 struct IcebergOptions {
   std::string declared;  // the table's name in the script, for messages
   std::string catalog_name;
-  std::string catalog_file;  // of SQLite, absolute
-  std::string warehouse;     // without a final '/', as it is to stand in locations; empty: not said
+  enum class CatalogType : uint8_t { kSqlite, kHadoop, kRest } catalog_type = CatalogType::kSqlite;
+  std::string catalog_file;   // of SQLite, absolute; of Hadoop, the folder
+  iceberg::RestOptions rest;  // of kRest
+  std::string warehouse;      // without a final '/', as it is to stand in locations; empty: not said
   iceberg::TableName name;
   int format_version = 2;    // of a table that is made
   std::string partition_by;  // the same

@@ -627,5 +627,43 @@ TEST_F(IcebergSourceTest, TimeIsFoundByItsPartition) {
   EXPECT_EQ(Filtered({{1, Kind::kIn, {Value(int64_t{5})}}}), "0|");
 }
 
+TEST_F(IcebergSourceTest, ALookupFindsTheRowsOfKeysInTheNewestSnapshot) {
+  Write(Rows(0, 3));
+  const auto found = [&](LookupReader& reader, const std::vector<int64_t>& ids) {
+    ColumnBuilder keys(Type(TypeId::kBigInt));
+    for (const int64_t id : ids) keys.Append<int64_t>(id);
+    const auto rows = reader.Find(Chunk({keys.Finish()}, static_cast<int32_t>(ids.size())));
+    if (!rows.ok()) return rows.status().ToString();
+    std::string text;
+    for (size_t i = 0; i < rows->key_of_row.size(); ++i) {
+      text += std::to_string(rows->key_of_row[i]) + ":" +
+              Shown(ValueAt(*rows->columns[0], static_cast<int32_t>(i))) + "|";
+    }
+    return text;
+  };
+  const LookupRequest request{{0}, {2}, Schema{{{"s", Type::String()}}}};
+  MemoryBudget budget("query", 1 << 20);
+  ConnectorContext context;
+  context.budget = &budget;
+  const auto make = [&](const std::string& interval) {
+    table_.options["lookup.full-cache.periodic-reload.interval"] = interval;
+    auto made = connector_.MakeLookup(table_, request, context);
+    EXPECT_TRUE(made.ok()) << made.status().ToString();
+    return std::move(made).value();
+  };
+  const auto seldom = make("1 h"), always = make("0 ms");
+  EXPECT_EQ(found(*seldom, {2, 7, 0}), "0:row 2|2:row 0|");
+  EXPECT_EQ(found(*always, {2, 7, 0}), "0:row 2|2:row 0|");
+  EXPECT_GT(budget.used(), 0);
+  Write(Rows(7, 1));
+  EXPECT_EQ(found(*seldom, {2, 7, 0}), "0:row 2|2:row 0|");
+  EXPECT_EQ(found(*always, {2, 7, 0}), "0:row 2|1:row 7|2:row 0|");
+  for (int64_t more : {100, 20'000}) Write(Rows(more, 20'000));
+  EXPECT_THAT(found(*always, {2}), HasSubstr("the rows of the table take more than 1048576 bytes"));
+  table_.options["catalog-table"] = "nowhere";
+  EXPECT_THAT(connector_.MakeLookup(table_, request, context).status().ToString(),
+              HasSubstr("there is no table 'default_database.nowhere'"));
+}
+
 }  // namespace
 }  // namespace caudal

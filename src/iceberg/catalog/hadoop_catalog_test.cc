@@ -48,52 +48,52 @@ class HadoopCatalogTest : public ::testing::Test {
     ASSERT_TRUE(disk_.Remove(path).ok());
     ASSERT_TRUE(*disk_.CreateIfAbsent(path, bytes));
   }
-  std::string LocationNow() { return catalog_->LoadTable(kName)->metadata_location; }
+  std::string LocationNow() { return catalog_->LoadTable(kTable)->metadata_location; }
   CommitAnswer Set(const std::string& value) {
-    return catalog_->Commit(kName, {{}, {SetProperties{{{"k", value}}}}});
+    return catalog_->Commit(kTable, {{}, {SetProperties{{{"k", value}}}}});
   }
 
-  const TableName kName{{"a", "b"}, "t"};
+  const TableName kTable{{"a", "b"}, "t"};
   SharedDisk disk_;
   TableFiles files_;
   std::unique_ptr<HadoopCatalog> catalog_;
 };
 
 TEST_F(HadoopCatalogTest, ATableIsItsFolder) {
-  ASSERT_TRUE(catalog_->CreateTable(kName, Columns()).ok());
+  ASSERT_TRUE(catalog_->CreateTable(kTable, Columns()).ok());
   EXPECT_EQ(LocationNow(), "/w/a/b/t/metadata/v1.metadata.json");
   EXPECT_EQ(*disk_.ReadAll("/w/a/b/t/metadata/version-hint.text"), "1");
   EXPECT_THAT(*catalog_->ListTables({"a", "b"}), ElementsAre("t"));
   EXPECT_THAT(*catalog_->ListNamespaces(), ElementsAre(ElementsAre("a"), ElementsAre("a", "b")));
-  EXPECT_THAT(catalog_->CreateTable(kName, Columns()).status().message(), HasSubstr("is there already"));
+  EXPECT_THAT(catalog_->CreateTable(kTable, Columns()).status().message(), HasSubstr("is there already"));
   EXPECT_THAT(catalog_->LoadTable({{"a", "b"}, "T"}).status().hint(), HasSubstr("'t' differs by case alone"));
   EXPECT_THAT(catalog_->CreateTable({{"x"}, "t"}, Columns()).status().message(),
               HasSubstr("no namespace 'x'"));
-  EXPECT_THAT(catalog_->RenameTable(kName, {{"a"}, "u"}).message(), HasSubstr("cannot be renamed"));
+  EXPECT_THAT(catalog_->RenameTable(kTable, {{"a"}, "u"}).message(), HasSubstr("cannot be renamed"));
   EXPECT_THAT(catalog_->DropNamespace({"a", "b"}).message(), HasSubstr("is not empty"));
-  ASSERT_TRUE(catalog_->DropTable(kName).ok());
-  EXPECT_THAT(catalog_->LoadTable(kName).status().message(), HasSubstr("there is no table 'a.b.t'"));
+  ASSERT_TRUE(catalog_->DropTable(kTable).ok());
+  EXPECT_THAT(catalog_->LoadTable(kTable).status().message(), HasSubstr("there is no table 'a.b.t'"));
   EXPECT_THAT(*catalog_->ListTables({"a", "b"}), ElementsAre());
-  EXPECT_TRUE(catalog_->CreateTable(kName, Columns()).ok());
+  EXPECT_TRUE(catalog_->CreateTable(kTable, Columns()).ok());
 }
 
 TEST_F(HadoopCatalogTest, ACommitIsTheFileOfTheNextVersion) {
-  ASSERT_TRUE(catalog_->CreateTable(kName, Columns()).ok());
+  ASSERT_TRUE(catalog_->CreateTable(kTable, Columns()).ok());
   EXPECT_EQ(Set("1").outcome, CommitOutcome::kDone);
   EXPECT_EQ(LocationNow(), "/w/a/b/t/metadata/v2.metadata.json");
-  EXPECT_EQ(catalog_->LoadTable(kName)->metadata.metadata_log.back().metadata_file,
+  EXPECT_EQ(catalog_->LoadTable(kTable)->metadata.metadata_log.back().metadata_file,
             "/w/a/b/t/metadata/v1.metadata.json");
   // A requirement that does not hold is a refusal.
   const CommitAnswer other =
-      catalog_->Commit(kName, {{AssertCurrentSchemaId{7}}, {SetProperties{{{"k", "2"}}}}});
+      catalog_->Commit(kTable, {{AssertCurrentSchemaId{7}}, {SetProperties{{{"k", "2"}}}}});
   EXPECT_EQ(other.outcome, CommitOutcome::kRefused);
   EXPECT_EQ(other.status.retry(), Retry::kBackoff);
-  EXPECT_EQ(catalog_->LoadTable(kName)->metadata.properties.at("k"), "1");
+  EXPECT_EQ(catalog_->LoadTable(kTable)->metadata.properties.at("k"), "1");
 }
 
 // Writers die between the version and its hint, and hints outlive versions.
 TEST_F(HadoopCatalogTest, NothingDependsOnTheHint) {
-  ASSERT_TRUE(catalog_->CreateTable(kName, Columns()).ok());
+  ASSERT_TRUE(catalog_->CreateTable(kTable, Columns()).ok());
   for (const char* value : {"1", "2", "3"}) ASSERT_EQ(Set(value).outcome, CommitOutcome::kDone);
   const std::string hint = "/w/a/b/t/metadata/version-hint.text";
   for (const char* written : {"2", "999", "no number", ""}) {
@@ -110,7 +110,7 @@ TEST_F(HadoopCatalogTest, NothingDependsOnTheHint) {
 
 // Two writers that began with the same version: one of them is refused, and what the other wrote stays.
 TEST_F(HadoopCatalogTest, OneOfTwoWritersIsRefused) {
-  ASSERT_TRUE(catalog_->CreateTable(kName, Columns()).ok());
+  ASSERT_TRUE(catalog_->CreateTable(kTable, Columns()).ok());
   const std::string next = "/w/a/b/t/metadata/v2.metadata.json";
   const std::string theirs = *disk_.ReadAll("/w/a/b/t/metadata/v1.metadata.json");
   disk_.BeQuicker(next, theirs);

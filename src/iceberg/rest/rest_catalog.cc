@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
-constexpr size_t kDeepest = 16;  // levels of namespaces that are looked into
+constexpr size_t kDeepestNamespace = 16;  // levels of namespaces that are looked into
 
 // Levels of a namespace are divided by the unit separator.
 std::string SpacePath(const std::vector<std::string>& space) {
@@ -118,7 +118,7 @@ Status RestCatalog::CreateNamespace(const std::vector<std::string>& space) {
 
 Status RestCatalog::AddNamespaces(const std::vector<std::string>& parent,
                                   std::vector<std::vector<std::string>>* found) {
-  if (parent.size() == kDeepest) return Status();
+  if (parent.size() == kDeepestNamespace) return Status();
   const std::string path = parent.empty() ? "namespaces" : "namespaces?parent=" + SpacePath(parent);
   ASSIGN_OR_RETURN(const Json spaces, GetAll(path, "namespaces"));
   for (const Json& space : spaces) {

@@ -107,7 +107,8 @@ std::string NamesOf(const Programs& programs) {
 }
 
 Result<Programs> PlanRunnable(const RunOptions& options, const Options& settings) {
-  ASSIGN_OR_RETURN(Programs programs, PlanPrograms(options.paths, options.profile, settings));
+  ASSIGN_OR_RETURN(Programs programs,
+                   PlanPrograms(options.paths, options.profile, settings, OutsideChanges::kMade));
   for (const auto& program : programs) RETURN_IF_ERROR(program->CheckRunnable());
   return programs;
 }

@@ -69,16 +69,28 @@ int RunSql(const SqlCommand& command, Console& console) {
   if (status.ok()) status = AddPathTables(*script, FileSystem::Local(), &catalog, &mixed);
   if (!status.ok()) return console.Fail(status, RefusalCode(status));
   sql::Session session(&catalog);
-  const Result<std::vector<sql::Outcome>> outcomes = session.Execute(*script);
-  if (!outcomes.ok()) {
-    const Status explained = ExplainTypes(outcomes.status(), mixed);
-    return console.Fail(explained, RefusalCode(explained));
-  }
   CatchInterrupt();
   ScriptRunner runner(&console, std::move(ends));
-  for (const sql::Outcome& outcome : *outcomes) {
-    status = runner.Run(outcome);
-    if (!status.ok()) return console.Fail(status, runner.CodeOf(status));
+  Status failed;  // of running
+  std::vector<sql::Outcome> waiting;
+  const auto run_waiting = [&] {
+    for (const sql::Outcome& outcome : std::exchange(waiting, {})) {
+      failed = runner.Run(outcome);
+      if (!failed.ok()) return failed;
+    }
+    return Status();
+  };
+  // Nothing runs before the whole script is known to be right, unless it changes what is outside, which the
+  // next statement must find changed.
+  status = session.ExecuteEach(*script, "", [&](sql::Outcome outcome) {
+    waiting.push_back(std::move(outcome));
+    return catalog.externals().Names().empty() ? Status() : run_waiting();
+  });
+  if (status.ok()) status = run_waiting();
+  if (!failed.ok()) return console.Fail(failed, runner.CodeOf(failed));
+  if (!status.ok()) {
+    const Status explained = ExplainTypes(status, mixed);
+    return console.Fail(explained, RefusalCode(explained));
   }
   return static_cast<int>(ExitCode::kOk);
 }

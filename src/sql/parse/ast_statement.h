@@ -7,37 +7,13 @@
 #include <variant>
 #include <vector>
 
+#include "sql/parse/ast_catalog.h"
 #include "sql/parse/ast_query.h"
 
 namespace caudal::sql {
 
 struct Statement;
 using StatementPtr = std::unique_ptr<Statement>;
-
-// A column is physical (type), computed (AS expression) or metadata (type METADATA [FROM 'key'] [VIRTUAL]).
-struct ColumnDefinition {
-  Name name;
-  SourceRange range;
-  std::optional<TypeName> type;
-  ExpressionPtr computed;  // null unless computed
-  bool metadata = false;
-  std::optional<std::string> metadata_key;  // of METADATA FROM 'key'
-  bool is_virtual = false;
-  std::optional<std::string> comment;
-};
-
-struct WatermarkDefinition {
-  SourceRange range;
-  std::vector<Name> column;  // more than one part names a field of a ROW
-  ExpressionPtr expression;
-};
-
-struct PrimaryKeyDefinition {
-  SourceRange range;
-  std::optional<Name> constraint;
-  std::vector<Name> columns;
-  bool not_enforced = false;
-};
 
 enum class LikeFeature {
   kAll,
@@ -113,11 +89,23 @@ struct Explain {
   StatementPtr target;  // SelectStatement, Insert or StatementSet
 };
 
-enum class ShowKind { kTables, kViews, kFunctions, kCreateTable, kCreateView, kColumns };
+enum class ShowKind {
+  kTables,
+  kViews,
+  kFunctions,
+  kCreateTable,
+  kCreateView,
+  kColumns,
+  kCatalogs,
+  kDatabases,
+  kCurrentCatalog,
+  kCurrentDatabase,
+  kCreateCatalog
+};
 
 struct Show {
   ShowKind kind;
-  ObjectName name;                  // of kCreateTable, kCreateView and kColumns
+  ObjectName name;  // of kCreate… and kColumns; of FROM, if that stands behind TABLES or DATABASES
   std::optional<std::string> like;  // pattern of SHOW … [NOT] LIKE
   bool not_like = false;
 };
@@ -136,7 +124,8 @@ struct Reset {
 
 struct Statement {
   using Node = std::variant<CreateTable, CreateView, DropObject, Insert, StatementSet, SelectStatement,
-                            Explain, Show, Describe, Set, Reset>;
+                            Explain, Show, Describe, Set, Reset, CreateCatalog, DropCatalog, CreateDatabase,
+                            DropDatabase, UseCatalog, UseDatabase, AlterTable>;
   SourceRange range;
   Node node;
 };

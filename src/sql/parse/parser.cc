@@ -6,7 +6,7 @@
 #include "sql/parse/lexer.h"
 #include "sql/parse/query_parser.h"
 #include "sql/parse/reserved_words.h"
-#include "sql/parse/statement_parser.h"
+#include "sql/parse/statement/statement_parser.h"
 #include "sql/parse/token_cursor.h"
 #include "sql/parse/type_parser.h"
 

@@ -330,10 +330,10 @@ TEST(QueryParserTest, RefusesByName) {
   EXPECT_EQ(Brief("SELECT * FROM t FOR SYSTEM_TIME AS OF x"),
             "FOR SYSTEM_TIME AS OF without a JOIN is not built yet @ line 1, column 17");
   EXPECT_EQ(Brief("SELECT * FROM UNNEST(a)"), "UNNEST is not built yet @ line 1, column 15");
-  EXPECT_EQ(Brief("ALTER TABLE t RENAME TO u"), "ALTER is not built yet @ line 1, column 1");
+  EXPECT_EQ(Brief("ALTER VIEW v RENAME TO u"), "ALTER VIEW is not built yet @ line 1, column 7");
   EXPECT_EQ(Brief("CREATE FUNCTION f AS 'x'"), "CREATE FUNCTION is not built yet @ line 1, column 8");
   EXPECT_EQ(Brief("INSERT OVERWRITE t SELECT 1"), "INSERT OVERWRITE is not built yet @ line 1, column 8");
-  EXPECT_EQ(Brief("SHOW CATALOGS"), "SHOW CATALOGS is not built yet @ line 1, column 6");
+  EXPECT_EQ(Brief("SHOW MODULES"), "SHOW MODULES is not built yet @ line 1, column 6");
 }
 
 TEST(QueryParserTest, ReadsTheShapeOfAQuery) {
@@ -425,6 +425,40 @@ TEST(StatementParserTest, ReadsScripts) {
             "      SET a = b\n"
             "          ^\n"
             "  hint: write SET 'key' = 'value'");
+}
+
+TEST(StatementParserTest, ReadsCatalogsAndDatabases) {
+  EXPECT_EQ(
+      Check("CREATE CATALOG IF NOT EXISTS c WITH ('type' = 'x'); USE CATALOG c; USE d; USE c.d;"
+            "CREATE DATABASE IF NOT EXISTS c.d; DROP DATABASE IF EXISTS d CASCADE; DROP DATABASE d RESTRICT;"
+            "DROP CATALOG IF EXISTS c; SHOW CATALOGS LIKE 'c%'; SHOW DATABASES FROM c NOT LIKE 'd';"
+            "SHOW TABLES IN c.d; SHOW CURRENT CATALOG; SHOW CURRENT DATABASE; SHOW CREATE CATALOG c"),
+      "ok");
+  EXPECT_EQ(Brief("USE MODULES a"), "USE MODULES is not built yet @ line 1, column 5");
+  EXPECT_EQ(Brief("CREATE DATABASE d WITH ('a' = 'b')"),
+            "WITH of a database is not built yet @ line 1, column 19");
+}
+
+TEST(StatementParserTest, ReadsAlterTable) {
+  EXPECT_EQ(
+      Check(
+          "ALTER TABLE t ADD a INT FIRST; ALTER TABLE t ADD (a INT COMMENT 'x' AFTER b, PRIMARY KEY (c) NOT "
+          "ENFORCED); ALTER TABLE IF EXISTS t MODIFY a BIGINT; ALTER TABLE t DROP a; ALTER TABLE t DROP (a, "
+          "b);"
+          "ALTER TABLE t DROP PRIMARY KEY; ALTER TABLE t RENAME a TO b; ALTER TABLE t RENAME TO u;"
+          "ALTER TABLE t SET ('k' = 'v'); ALTER TABLE t RESET ('k', 'l')"),
+      "ok");
+  const auto add = Parse<AlterTable>("ALTER TABLE c.d.t ADD (a INT COMMENT 'x' AFTER b, e INT FIRST)");
+  const auto& columns = std::get<AlterTable::Add>(add.change).columns;
+  ASSERT_EQ(columns.size(), 2u);
+  EXPECT_EQ(columns[0].definition.comment, "x");
+  EXPECT_EQ(columns[0].position.after->text, "b");
+  EXPECT_TRUE(columns[1].position.first);
+  EXPECT_EQ(Brief("ALTER TABLE t ADD WATERMARK FOR a AS a"),
+            "ALTER TABLE … WATERMARK is not built yet @ line 1, column 19");
+  EXPECT_EQ(Brief("ALTER TABLE t TRUNCATE"),
+            "unexpected reserved word 'TRUNCATE', expected ADD, MODIFY, DROP, RENAME, SET or RESET @ line 1, "
+            "column 15");
 }
 
 TEST(ParserTest, SurvivesEveryPrefixOfAStatement) {

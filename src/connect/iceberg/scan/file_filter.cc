@@ -11,7 +11,7 @@
 namespace caudal {
 namespace {
 
-using Kind = ScanFilter::Kind;
+using FilterKind = ScanFilter::Kind;
 
 // Whether values of the declared column are compared as the table has them.
 bool IsComparable(const Type& declared, const iceberg::Type& type) {
@@ -23,24 +23,24 @@ bool IsComparable(const Type& declared, const iceberg::Type& type) {
   return declared.EqualsIgnoringNullability(*read);
 }
 
-bool IsNullTest(Kind kind) { return kind == Kind::kIsNull || kind == Kind::kIsNotNull; }
+bool IsNullTest(FilterKind kind) { return kind == FilterKind::kIsNull || kind == FilterKind::kIsNotNull; }
 
 // What lies between `low` and `high`, both or none of them known, against the condition.
-bool RangeAllows(Kind kind, const std::vector<Value>& values, const std::optional<Value>& low,
+bool RangeAllows(FilterKind kind, const std::vector<Value>& values, const std::optional<Value>& low,
                  const std::optional<Value>& high) {
   const auto below = [&](const Value& value) { return low && iceberg::SortsBefore(value, *low); };
   const auto above = [&](const Value& value) { return high && iceberg::SortsBefore(*high, value); };
   const Value& first = values[0];
   switch (kind) {
-    case Kind::kIn:
+    case FilterKind::kIn:
       return std::ranges::any_of(values, [&](const Value& value) { return !below(value) && !above(value); });
-    case Kind::kLess:  // some x < first, if the lowest is
+    case FilterKind::kLess:  // some x < first, if the lowest is
       return !low || iceberg::SortsBefore(*low, first);
-    case Kind::kLessOrEqual:
+    case FilterKind::kLessOrEqual:
       return !below(first);
-    case Kind::kGreater:
+    case FilterKind::kGreater:
       return !high || iceberg::SortsBefore(first, *high);
-    case Kind::kGreaterOrEqual:
+    case FilterKind::kGreaterOrEqual:
       return !above(first);
     default:
       return true;
@@ -87,10 +87,10 @@ bool FileFilter::CanHold(const iceberg::LiveFile& file, const iceberg::TableMeta
 bool FileFilter::StatisticsAllow(const Condition& condition, const iceberg::DataFile& file) {
   const auto nulls = file.null_value_counts.find(condition.field.id);
   const bool counted = nulls != file.null_value_counts.end();
-  if (condition.kind == Kind::kIsNull) return !counted || nulls->second > 0;
+  if (condition.kind == FilterKind::kIsNull) return !counted || nulls->second > 0;
   // A file that is older than the column has no statistics of it, and one that has a default not either.
   if (counted && nulls->second >= file.record_count && file.record_count > 0) return false;
-  if (condition.kind == Kind::kIsNotNull) return true;
+  if (condition.kind == FilterKind::kIsNotNull) return true;
   return RangeAllows(condition.kind, condition.values, BoundOf(file.lower_bounds, condition.field),
                      BoundOf(file.upper_bounds, condition.field));
 }
@@ -105,23 +105,25 @@ bool FileFilter::PartitionAllows(const Condition& condition, const iceberg::Live
     using Transform = iceberg::Transform::Kind;
     if (transform.kind == Transform::kVoid || transform.kind == Transform::kUnknown) continue;
     // Every transform gives NULL of NULL and of nothing else.
-    if (condition.kind == Kind::kIsNull) return partition.is_null();
+    if (condition.kind == FilterKind::kIsNull) return partition.is_null();
     if (partition.is_null()) return false;
-    if (condition.kind == Kind::kIsNotNull || !transform.ResultType(condition.field.type).ok()) continue;
-    if (condition.kind != Kind::kIn && !IsMonotonic(transform)) continue;
+    if (condition.kind == FilterKind::kIsNotNull || !transform.ResultType(condition.field.type).ok())
+      continue;
+    if (condition.kind != FilterKind::kIn && !IsMonotonic(transform)) continue;
     std::vector<Value> values;
     for (const Value& value : condition.values)
       values.push_back(transform.Apply(condition.field.type, value));
     // Another writer's form of the value tells nothing.
     const auto other = [&](const Value& value) { return value.data.index() != partition.data.index(); };
     if (std::ranges::any_of(values, other)) continue;
-    if (condition.kind == Kind::kIn) {
+    if (condition.kind == FilterKind::kIn) {
       if (std::ranges::find(values, partition) == values.end()) return false;
       continue;
     }
     // x < v gives only T(x) <= T(v).
-    const bool upwards = condition.kind == Kind::kGreater || condition.kind == Kind::kGreaterOrEqual;
-    const Kind kind = upwards ? Kind::kGreaterOrEqual : Kind::kLessOrEqual;
+    const bool upwards =
+        condition.kind == FilterKind::kGreater || condition.kind == FilterKind::kGreaterOrEqual;
+    const FilterKind kind = upwards ? FilterKind::kGreaterOrEqual : FilterKind::kLessOrEqual;
     if (!RangeAllows(kind, values, partition, partition)) return false;
   }
   return true;

@@ -8,31 +8,31 @@
 namespace caudal::sql {
 namespace {
 
-using Kind = ScanFilter::Kind;
+using FilterKind = ScanFilter::Kind;
 
-constexpr std::pair<std::string_view, Kind> kComparisons[] = {{"=", Kind::kIn},
-                                                              {"<", Kind::kLess},
-                                                              {"<=", Kind::kLessOrEqual},
-                                                              {">", Kind::kGreater},
-                                                              {">=", Kind::kGreaterOrEqual}};
+constexpr std::pair<std::string_view, FilterKind> kComparisons[] = {{"=", FilterKind::kIn},
+                                                                    {"<", FilterKind::kLess},
+                                                                    {"<=", FilterKind::kLessOrEqual},
+                                                                    {">", FilterKind::kGreater},
+                                                                    {">=", FilterKind::kGreaterOrEqual}};
 
-std::optional<Kind> ComparisonOf(const std::string& name) {
+std::optional<FilterKind> ComparisonOf(const std::string& name) {
   for (const auto& [text, kind] : kComparisons) {
     if (name == text) return kind;
   }
   return std::nullopt;
 }
 
-Kind Mirrored(Kind kind) {
+FilterKind Mirrored(FilterKind kind) {
   switch (kind) {
-    case Kind::kLess:
-      return Kind::kGreater;
-    case Kind::kLessOrEqual:
-      return Kind::kGreaterOrEqual;
-    case Kind::kGreater:
-      return Kind::kLess;
-    case Kind::kGreaterOrEqual:
-      return Kind::kLessOrEqual;
+    case FilterKind::kLess:
+      return FilterKind::kGreater;
+    case FilterKind::kLessOrEqual:
+      return FilterKind::kGreaterOrEqual;
+    case FilterKind::kGreater:
+      return FilterKind::kLess;
+    case FilterKind::kGreaterOrEqual:
+      return FilterKind::kLessOrEqual;
     default:
       return kind;
   }
@@ -78,21 +78,21 @@ class ScanFilterFinder {
     }
     const bool is_null = condition.name == "IS NULL";
     if (is_null || condition.name == "IS NOT NULL") {
-      Keep(condition.args[0], is_null ? Kind::kIsNull : Kind::kIsNotNull, {});
+      Keep(condition.args[0], is_null ? FilterKind::kIsNull : FilterKind::kIsNotNull, {});
       return;
     }
     if (condition.name == "IN") {
       AddList(condition);
       return;
     }
-    const std::optional<Kind> kind = ComparisonOf(condition.name);
+    const std::optional<FilterKind> kind = ComparisonOf(condition.name);
     if (!kind || condition.args.size() != 2) return;
     AddComparison(condition.args[0], *kind, condition.args[1]);
     AddComparison(condition.args[1], Mirrored(*kind), condition.args[0]);
   }
 
  private:
-  void AddComparison(const Expr& left, Kind kind, const Expr& right) {
+  void AddComparison(const Expr& left, FilterKind kind, const Expr& right) {
     const Expr* column = ColumnOf(left);
     const std::optional<Value> value = ConstantOf(right, options_);
     if (column == nullptr || !value || !ComparesAsIs(column->type, right.type)) return;
@@ -108,10 +108,10 @@ class ScanFilterFinder {
       if (!value || !ComparesAsIs(column->type, in.args[i].type)) return;
       values.push_back(*value);
     }
-    if (!values.empty()) Keep(*column, Kind::kIn, std::move(values));
+    if (!values.empty()) Keep(*column, FilterKind::kIn, std::move(values));
   }
 
-  void Keep(const Expr& column, Kind kind, std::vector<Value> values) {
+  void Keep(const Expr& column, FilterKind kind, std::vector<Value> values) {
     const auto position = static_cast<size_t>(column.column);
     if (column.kind != Expr::Kind::kColumn || position >= scan_.columns.size()) return;
     const int in_table = scan_.columns[position];

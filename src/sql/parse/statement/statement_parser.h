@@ -34,6 +34,7 @@ class StatementParser {
   Result<Statement::Node> ParseSet();
   Result<Statement::Node> ParseReset();
   Result<Statement::Node> ParseSelect();
+  Result<Show> ParseShowKind();
   Result<bool> ParseIfNotExists();
 
   // CREATE TABLE and CREATE VIEW.
@@ -48,6 +49,21 @@ class StatementParser {
   Status ParseEnforcement(PrimaryKeyDefinition& key);
   Result<std::optional<std::string>> ParseComment();
   Result<LikeClause> ParseLike();
+
+  // Catalogs and databases (catalog_parser.cc), ALTER TABLE (alter_parser.cc).
+  Result<Statement::Node> ParseCreateCatalog();
+  Result<Statement::Node> ParseDropCatalog();
+  Result<Statement::Node> ParseCreateDatabase();
+  Result<Statement::Node> ParseDropDatabase();
+  Result<Statement::Node> ParseUse();
+  Result<Statement::Node> ParseAlter();
+  Result<AlterTable::Change> ParseTableChange();
+  template <typename Components>
+  Result<AlterTable::Change> ParseComponents();
+  template <typename Components>
+  Status ParseComponent(Components& into);
+  Result<AlterTable::Change> ParseDropComponents();
+  Result<AlterTable::Change> ParseResetOptions();
 
   TokenCursor& cursor_;
   ExpressionParser expressions_;

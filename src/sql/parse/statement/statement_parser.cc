@@ -1,4 +1,4 @@
-#include "sql/parse/statement_parser.h"
+#include "sql/parse/statement/statement_parser.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@ namespace caudal::sql {
 namespace {
 
 constexpr std::string_view kUnbuiltStatements[] = {
-    "ALTER",  "DELETE", "UPDATE", "MERGE",   "UPSERT",  "TRUNCATE", "CALL",     "USE",    "LOAD",
-    "UNLOAD", "ADD",    "REMOVE", "ANALYZE", "COMPILE", "STOP",     "ROLLBACK", "COMMIT", "REFRESH"};
+    "DELETE", "UPDATE", "MERGE",   "UPSERT",  "TRUNCATE", "CALL",     "LOAD",   "UNLOAD",
+    "ADD",    "REMOVE", "ANALYZE", "COMPILE", "STOP",     "ROLLBACK", "COMMIT", "REFRESH"};
 
 }  // namespace
 
@@ -34,13 +34,16 @@ Result<Statement::Node> StatementParser::ParseNode() {
   if (word.IsKeyword("DESCRIBE") || word.IsKeyword("DESC")) return ParseDescribe();
   if (word.IsKeyword("SET")) return ParseSet();
   if (word.IsKeyword("RESET")) return ParseReset();
+  if (word.IsKeyword("USE")) return ParseUse();
+  if (word.IsKeyword("ALTER")) return ParseAlter();
   if (word.IsKeyword("SELECT") || word.IsKeyword("WITH") || word.IsKeyword("VALUES") ||
       word.IsKeyword("TABLE") || word.IsSymbol("(")) {
     return ParseSelect();
   }
   RETURN_IF_ERROR(RefuseStatement());
-  const std::vector<std::string> known = {"CREATE",   "DROP", "INSERT", "EXECUTE", "BEGIN", "EXPLAIN", "SHOW",
-                                          "DESCRIBE", "SET",  "RESET",  "SELECT",  "WITH",  "VALUES"};
+  const std::vector<std::string> known = {"CREATE",  "DROP", "INSERT",   "EXECUTE", "BEGIN",
+                                          "EXPLAIN", "SHOW", "DESCRIBE", "SET",     "RESET",
+                                          "SELECT",  "WITH", "VALUES",   "USE",     "ALTER"};
   const std::string nearest = NearestName(word.keyword, known);
   Status status = cursor_.Unexpected("a statement");
   if (!nearest.empty()) return std::move(status).Hint(fmt::format("did you mean {}?", nearest));
@@ -63,12 +66,14 @@ Result<Statement::Node> StatementParser::ParseCreate() {
   const bool temporary = cursor_.AcceptKeyword("TEMPORARY");
   if (cursor_.AcceptKeyword("TABLE")) return ParseCreateTable(temporary);
   if (cursor_.AcceptKeyword("VIEW")) return ParseCreateView(temporary);
+  if (!temporary && cursor_.AcceptKeyword("CATALOG")) return ParseCreateCatalog();
+  if (!temporary && cursor_.AcceptKeyword("DATABASE")) return ParseCreateDatabase();
   if (temporary) cursor_.AcceptKeyword("SYSTEM");
-  for (std::string_view word : {"CATALOG", "DATABASE", "FUNCTION", "MODEL", "MATERIALIZED", "CONNECTION"}) {
+  for (std::string_view word : {"FUNCTION", "MODEL", "MATERIALIZED", "CONNECTION"}) {
     if (!cursor_.NextIsKeyword(word)) continue;
     return cursor_.NotBuilt(fmt::format("CREATE {}", word == "MATERIALIZED" ? "MATERIALIZED TABLE" : word));
   }
-  return cursor_.Unexpected("TABLE or VIEW");
+  return cursor_.Unexpected("TABLE, VIEW, DATABASE or CATALOG");
 }
 
 Result<Statement::Node> StatementParser::ParseDrop() {
@@ -80,11 +85,12 @@ Result<Statement::Node> StatementParser::ParseDrop() {
   } else if (cursor_.AcceptKeyword("VIEW")) {
     drop.kind = ObjectKind::kView;
   } else {
-    for (std::string_view word :
-         {"CATALOG", "DATABASE", "FUNCTION", "MODEL", "MATERIALIZED", "CONNECTION", "SYSTEM"}) {
+    if (!drop.temporary && cursor_.AcceptKeyword("CATALOG")) return ParseDropCatalog();
+    if (!drop.temporary && cursor_.AcceptKeyword("DATABASE")) return ParseDropDatabase();
+    for (std::string_view word : {"FUNCTION", "MODEL", "MATERIALIZED", "CONNECTION", "SYSTEM"}) {
       if (cursor_.NextIsKeyword(word)) return cursor_.NotBuilt(fmt::format("DROP {}", word));
     }
-    return cursor_.Unexpected("TABLE or VIEW");
+    return cursor_.Unexpected("TABLE, VIEW, DATABASE or CATALOG");
   }
   drop.if_exists = cursor_.AcceptKeywords({"IF", "EXISTS"});
   ASSIGN_OR_RETURN(
@@ -179,43 +185,6 @@ Result<Statement::Node> StatementParser::ParseExplain() {
   if (!node.ok()) return std::move(node).status();
   explain.target = std::make_unique<Statement>(Statement{cursor_.RangeFrom(begin), std::move(node).value()});
   return Statement::Node(std::move(explain));
-}
-
-Result<Statement::Node> StatementParser::ParseShow() {
-  cursor_.Take();
-  Show show{};
-  const bool create_table = cursor_.AcceptKeywords({"CREATE", "TABLE"});
-  if (create_table || cursor_.AcceptKeywords({"CREATE", "VIEW"})) {
-    show.kind = create_table ? ShowKind::kCreateTable : ShowKind::kCreateView;
-    ASSIGN_OR_RETURN(show.name, ParseObjectName(cursor_, "a table name"));
-    return Statement::Node(std::move(show));
-  }
-  if (cursor_.AcceptKeyword("TABLES")) {
-    show.kind = ShowKind::kTables;
-  } else if (cursor_.AcceptKeyword("VIEWS")) {
-    show.kind = ShowKind::kViews;
-  } else if (cursor_.AcceptKeyword("FUNCTIONS")) {
-    show.kind = ShowKind::kFunctions;
-  } else if (cursor_.AcceptKeyword("COLUMNS")) {
-    show.kind = ShowKind::kColumns;
-    if (!cursor_.AcceptKeyword("FROM") && !cursor_.AcceptKeyword("IN"))
-      return cursor_.Unexpected("FROM or IN");
-    ASSIGN_OR_RETURN(show.name, ParseObjectName(cursor_, "a table name"));
-  } else {
-    if (cursor_.Peek().kind == TokenKind::kWord)
-      return cursor_.NotBuilt(fmt::format("SHOW {}", cursor_.Peek().keyword));
-    return cursor_.Unexpected("TABLES, VIEWS, FUNCTIONS, COLUMNS or CREATE TABLE");
-  }
-  if (cursor_.NextIsKeyword("FROM") || cursor_.NextIsKeyword("IN"))
-    return cursor_.NotBuilt("SHOW … FROM a database");
-  show.not_like = cursor_.NextAreKeywords({"NOT", "LIKE"});
-  if (show.not_like) cursor_.Take();
-  if (cursor_.NextIsKeyword("ILIKE")) return cursor_.NotBuilt("ILIKE");
-  if (cursor_.AcceptKeyword("LIKE")) {
-    ASSIGN_OR_RETURN(Token pattern, cursor_.ExpectString("a pattern in single quotes"));
-    show.like = std::move(pattern.text);
-  }
-  return Statement::Node(std::move(show));
 }
 
 Result<Statement::Node> StatementParser::ParseDescribe() {

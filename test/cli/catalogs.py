@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Scripts with catalogs: what is only planned changes nothing, what runs goes on where it was, and statements follow each other.
+
+  test/cli/catalogs.py build/release/caudal [-k PATTERN]
+"""
+from cli_case import CliCase, main
+
+CATALOG = "CREATE CATALOG lake WITH ('type' = 'iceberg', 'warehouse' = 'lake');\n"
+JOB = CATALOG + """
+CREATE DATABASE IF NOT EXISTS lake.shop;
+CREATE TABLE IF NOT EXISTS lake.shop.orders (id BIGINT, s STRING) WITH ('caudal.partition-by' = 'bucket(2, id)');
+CREATE TABLE arriving (id BIGINT, s STRING)
+WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json', 'source.monitor-interval' = '50 ms');
+INSERT INTO lake.shop.orders SELECT id, s FROM arriving;
+"""
+FOLLOW = CATALOG + """
+CREATE TABLE copied (id BIGINT) WITH ('connector' = 'filesystem', 'path' = 'copied', 'format' = 'json');
+INSERT INTO copied SELECT id FROM lake.shop.orders
+/*+ OPTIONS('streaming' = 'true', 'monitor-interval' = '50 ms', 'starting-strategy' = 'INCREMENTAL_FROM_EARLIEST_SNAPSHOT') */;
+"""
+
+
+class Catalogs(CliCase):
+    def run_job(self, name, faults=""):
+        return self.caudal("run", name, "--state", "state", "--until-idle", "1 s", environment={"CAUDAL_FAULT": faults})
+
+    def test_what_is_only_planned_makes_nothing(self):
+        self.write("job.sql", JOB)
+        self.caudal("validate", "job.sql")
+        self.caudal("explain", "job.sql")
+        self.assertFalse((self.folder / "lake").exists())
+
+    def test_a_table_is_followed_by_another_query(self):
+        self.write("job.sql", JOB)
+        self.write("follow.sql", FOLLOW)
+        for number, fault in enumerate(["", "manifest_after:crash", "sink_commit_before:crash"]):
+            self.write(f"in/{number}.ndjson", "".join(f'{{"id": {10 * number + i}, "s": "x"}}\n' for i in range(10)))
+            self.run_job("job.sql")
+            self.run_job("follow.sql", fault)
+        rows = self.rows("sql", "SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS d, MAX(id) AS high FROM `copied`")
+        self.assertEqual([row for row in rows if "n" in row], [{"n": 30, "d": 30, "high": 29}])
+
+    def test_each_statement_finds_what_the_one_before_it_left(self):
+        script = CATALOG + ("CREATE TABLE lake.`default`.t (a INT); INSERT INTO lake.`default`.t VALUES (1), (2);"
+                            "ALTER TABLE lake.`default`.t ADD b STRING; SELECT COUNT(*) AS n, COUNT(b) AS m FROM lake.`default`.t;"
+                            "DROP TABLE lake.`default`.t; SELECT 1 FROM lake.`default`.t")
+        said = self.caudal("sql", "--json", script, code=3)
+        self.assertIn('{"n":2,"m":0}', said.stdout.replace(" ", ""))
+        self.assertIn("unknown table 'lake.default.t'", said.stderr + said.stdout)
+
+    def test_a_secret_of_a_catalog_is_never_said(self):
+        script = ("CREATE CATALOG far WITH ('type' = 'iceberg', 'catalog-type' = 'rest', 'uri' = 'http://127.0.0.1:1',"
+                  " 'credential' = 'me:${env:LAKE_SECRET}'); SHOW CREATE CATALOG far; USE CATALOG far; SHOW TABLES")
+        said = self.caudal("sql", script, code=3, environment={"LAKE_SECRET": "very-secret-word"})
+        self.assertIn("${env:LAKE_SECRET}", said.stdout)
+        self.assertNotIn("very-secret-word", said.stdout + said.stderr)
+
+
+if __name__ == "__main__":
+    main()
