@@ -48,6 +48,13 @@ class Catalogs(CliCase):
         self.assertIn('{"n":2,"m":0}', said.stdout.replace(" ", ""))
         self.assertIn("unknown table 'lake.default.t'", said.stderr + said.stdout)
 
+    def test_rows_are_upserted_by_the_key_that_the_catalog_keeps(self):
+        name = "lake.`default`.prices"
+        self.caudal("sql", CATALOG + f"CREATE TABLE {name} (item STRING, price INT, PRIMARY KEY (item) NOT ENFORCED);"
+                    f"INSERT INTO {name} VALUES ('tea', 3), ('bread', 2)")
+        rows = self.rows("sql", CATALOG + f"INSERT INTO {name} VALUES ('tea', 4); SELECT item, price FROM {name} ORDER BY item")
+        self.assertEqual([row for row in rows if "item" in row], [{"item": "bread", "price": 2}, {"item": "tea", "price": 4}])
+
     def test_a_secret_of_a_catalog_is_never_said(self):
         script = ("CREATE CATALOG far WITH ('type' = 'iceberg', 'catalog-type' = 'rest', 'uri' = 'http://127.0.0.1:1',"
                   " 'credential' = 'me:${env:LAKE_SECRET}'); SHOW CREATE CATALOG far; USE CATALOG far; SHOW TABLES")

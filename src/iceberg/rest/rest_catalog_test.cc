@@ -9,7 +9,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
-#include <set>
 #include <thread>
 
 #include "base/env.h"
@@ -86,7 +85,7 @@ class FakeService {
     });
     server_.Post(table, [this](const auto& request, auto& response) { Commit(request, response); });
     server_.set_keep_alive_max_count(1000);
-    server_.new_task_queue = [] { return new httplib::ThreadPool(4); };
+    server_.new_task_queue = [] { return new httplib::ThreadPool(16); };
     port_ = server_.bind_to_any_port("127.0.0.1");
     thread_ = std::thread([this] { server_.listen_after_bind(); });
     while (!server_.is_running()) std::this_thread::yield();
@@ -324,13 +323,12 @@ TEST_F(RestCatalogTest, EveryEpochIsThereOnceWhateverBecomesOfItsAnswer) {
   }
   EXPECT_EQ(service_.table().snapshots.size(), plans.size());
   // Nothing that a snapshot names was removed.
-  std::set<std::string> paths;
   const TableMetadata table = service_.table();
   for (const Snapshot& snapshot : table.snapshots) {
     const auto list = files_.Read(snapshot.manifest_list);
     ASSERT_TRUE(list.ok()) << list.status().ToString();
-    for (const ManifestFile& manifest : *ReadManifestList(*list, "list"))
-      EXPECT_TRUE(files_.Read(manifest.manifest_path).ok());
+    const std::vector<ManifestFile> manifests = ReadManifestList(*list, "list").value();
+    for (const ManifestFile& manifest : manifests) EXPECT_TRUE(files_.Read(manifest.manifest_path).ok());
   }
 }
 

@@ -77,7 +77,10 @@ HttpAnswer HttpClient::Send(const HttpRequest& request) {
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   // A kept connection that turns out to be closed makes curl say the request again, though the service may
   // have done what it was asked.
-  if (request.method != "GET" && request.method != "HEAD") curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
+  if (request.method != "GET" && request.method != "HEAD") {
+    curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
+  }
   if (request.method != "GET" && request.method != "HEAD" && request.method != "DELETE") {
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.body.data());
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));

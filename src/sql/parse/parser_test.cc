@@ -457,7 +457,7 @@ TEST(StatementParserTest, ReadsAlterTable) {
   EXPECT_EQ(Brief("ALTER TABLE t ADD WATERMARK FOR a AS a"),
             "ALTER TABLE … WATERMARK is not built yet @ line 1, column 19");
   EXPECT_EQ(Brief("ALTER TABLE t TRUNCATE"),
-            "unexpected reserved word 'TRUNCATE', expected ADD, MODIFY, DROP, RENAME, SET or RESET @ line 1, "
+            "unexpected 'TRUNCATE', expected ADD, MODIFY, DROP, RENAME, SET or RESET @ line 1, "
             "column 15");
 }
 
