@@ -35,10 +35,10 @@ void SinkTask::ChargeBuffered() {
 }
 
 Result<Progress> SinkTask::OnChunk(int, const Chunk& chunk) {
-  rejected_ = 0;
+  not_taken_ = 0;
   Status status = writer_->Write(chunk, *this);
   if (!status.ok()) return std::move(status).At("sink " + target_);
-  *published_ += chunk.size() - rejected_;
+  *published_ += chunk.size() - not_taken_;
   ChargeBuffered();
   return Progress::kDone;
 }
@@ -46,9 +46,14 @@ Result<Progress> SinkTask::OnChunk(int, const Chunk& chunk) {
 void SinkTask::Reject(const Chunk& chunk, RowSet rows, std::string message) {
   auto selection = std::make_unique<Selection>();
   for (int32_t i = 0; i < rows.count; ++i) selection->rows.push_back(static_cast<uint16_t>(rows[i]));
-  rejected_ += rows.count;
+  not_taken_ += rows.count;
   RejectRows(chunk.WithSelection(SelectionPtr(std::move(selection))), input_,
              {Fate::kDead, "sink", {std::move(message)}});
+}
+
+void SinkTask::Duplicate(int32_t rows) {
+  not_taken_ += rows;
+  *fates_.Get(Fate::kDuplicate, "unique") += rows;
 }
 
 Result<Progress> SinkTask::OnBarrier(const Barrier& barrier, NodeAck* ack) {

@@ -27,6 +27,16 @@ CREATE TABLE arriving (id BIGINT, kind INT)
 WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json', 'source.monitor-interval' = '50 ms');
 INSERT INTO totals SELECT id % 40, MAX(kind), COUNT(*) FROM arriving WHERE id % 40 IS NOT NULL GROUP BY id % 40;
 """
+UNIQUE = """
+CREATE TABLE payments (tx STRING NOT NULL, ts TIMESTAMP(3), PRIMARY KEY (tx) NOT ENFORCED)
+WITH ('connector' = 'iceberg', 'catalog-name' = 'lake', 'warehouse' = 'lake', 'format-version' = '3', 'caudal.unique' = '{unique}');
+"""
+UNIQUE_JOB = """{table}
+CREATE TABLE arriving (tx STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json', 'source.monitor-interval' = '50 ms');
+INSERT INTO payments SELECT tx, ts
+FROM DEDUPLICATE(input => TABLE arriving PARTITION BY tx, on_time => DESCRIPTOR(ts), retain => INTERVAL '5' MINUTE);
+"""
 ROWS = 50  # a file
 
 
@@ -115,6 +125,35 @@ class Iceberg(CliCase):
         positions = [json.loads(summary["caudal.positions"]) for summary in told]
         self.assertEqual([list(one) for one in positions], [["arriving/scan/1"]] * 2)
         self.assertNotEqual(*positions)
+
+    def test_a_transaction_that_returns_is_found_in_the_table(self):
+        """In 15 minutes, in an hour and the next night, far behind what the query itself remembers of keys."""
+        table = UNIQUE.format(unique="ignore")
+        self.write("job.sql", UNIQUE_JOB.format(table=table))
+        moments = ["2026-03-01 10:00:00", "2026-03-01 10:15:00", "2026-03-01 11:00:00", "2026-03-02 02:00:00"]
+        written = []
+        for night, moment in enumerate(moments):
+            rows = [("returns", moment), (f"new {night}", moment), ("returns", moment)]
+            self.write(f"in/{night}.ndjson", "".join(json.dumps({"tx": tx, "ts": ts}) + "\n" for tx, ts in rows))
+            if night == 3:  # the index is lost overnight, and the engine dies in the morning
+                shutil.rmtree(next((self.folder / "state").rglob("index")))
+            said = self.run_job("manifest_after:crash" if night == 3 else "")
+            written += [f"new {night}"]
+        # The repeat in a file is the query's own to find, that of other files the table's.
+        self.assertRegex(said.stdout, r"to payments/sink/1: 5 rows written, 0 unaccounted")
+        self.assertRegex(said.stdout, r"\b4 duplicate\b(?!{unique})")
+        self.assertRegex(said.stdout, r"\b3 duplicate{unique}")
+        found = self.rows("sql", table + "SELECT tx, CAST(ts AS STRING) AS ts FROM payments;")
+        self.assertEqual(sorted((row["tx"], row["ts"][:19]) for row in found if "tx" in row),
+                         sorted([("returns", moments[0])] + [(f"new {night}", moments[night]) for night in range(4)]))
+
+    def test_a_transaction_that_must_not_return_stops_the_query(self):
+        self.write("job.sql", UNIQUE_JOB.format(table=UNIQUE.format(unique="fail")))
+        self.write("in/0.ndjson", json.dumps({"tx": "a", "ts": "2026-03-01 10:00:00"}) + "\n")
+        self.run_job()
+        rows = [("b", "2026-03-01 12:00:00"), ("a", "2026-03-01 12:00:01")]
+        self.write("in/1.ndjson", "".join(json.dumps({"tx": tx, "ts": ts}) + "\n" for tx, ts in rows))
+        self.assertIn('the table has a row of the key {"tx":"a"} already', self.run_job(code=2).stderr)
 
     def test_an_older_checkpoint_is_refused_and_an_empty_one_is_another_pipeline(self):
         self.arrive()

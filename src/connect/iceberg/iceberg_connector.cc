@@ -31,6 +31,8 @@ constexpr OptionSpec kOptions[] = {
     {"format-version", Kind::kString, "2", "of a table that is made: '2' or '3'"},
     {"caudal.partition-by", Kind::kString, "",
      "of a table that is made: 'day(ts), bucket(16, id), truncate(4, name), region'"},
+    {"caudal.unique", Kind::kString, "upsert",
+     "what becomes of a row whose PRIMARY KEY the table has: 'upsert', 'ignore' or 'fail'"},
     {"caudal.sink.max-open-files", Kind::kInteger, "32",
      "files that a task writes at once; rows of further partitions wait in memory"},
     {"caudal.sink.buffer-size", Kind::kBytes, "64MB",

@@ -124,6 +124,19 @@ Status ReadPlace(const Table& table, IcebergOptions* options) {
   return Status();
 }
 
+Result<IcebergUnique> UniqueOf(const Table& table) {
+  const std::string_view unique = table.option("caudal.unique");
+  if (!unique.empty() && table.primary_key.empty()) {
+    return Status::User(fmt::format("table '{}': 'caudal.unique' is of a key, and there is none", table.name))
+        .Hint("declare PRIMARY KEY (…) NOT ENFORCED");
+  }
+  if (unique.empty() || unique == "upsert") return IcebergUnique::kUpsert;
+  if (unique == "ignore") return IcebergUnique::kIgnore;
+  if (unique == "fail") return IcebergUnique::kFail;
+  return Status::User(fmt::format("table '{}': 'caudal.unique' = '{}' is not known", table.name, unique))
+      .Hint("there are 'upsert', 'ignore' and 'fail'");
+}
+
 }  // namespace
 
 Result<ParquetOptions::Compression> ParquetCodec(std::string name) {
@@ -144,6 +157,11 @@ std::vector<std::string> NamespaceOf(std::string_view database) {
   }
   levels.emplace_back(database);
   return levels;
+}
+
+ChangelogKinds IcebergChangelog(const Table& table) {
+  const bool keeps = table.option("caudal.unique", "upsert") != "upsert";
+  return table.primary_key.empty() || keeps ? ChangelogKinds::InsertOnly() : ChangelogKinds::Upsert();
 }
 
 Result<IcebergOptions> IcebergOptions::From(const Table& table) {
@@ -174,6 +192,7 @@ Result<IcebergOptions> IcebergOptions::From(const Table& table) {
     return Status::User(fmt::format("option 'caudal.sink.max-open-files' of table '{}': '{}' is not 1 to {}",
                                     table.name, files, kMostFiles));
   }
+  ASSIGN_OR_RETURN(options.unique, UniqueOf(table));
   ASSIGN_OR_RETURN(options.buffer_bytes, ParseBytes(table.option("caudal.sink.buffer-size", "64MB")));
   return options;
 }

@@ -19,12 +19,14 @@ inline constexpr const char* kCodecProperty = "write.parquet.compression-codec";
 // User error for a codec that is not written.
 Result<ParquetOptions::Compression> ParquetCodec(std::string name);
 
-// What a table takes: a key lets it take updates.
-inline ChangelogKinds IcebergChangelog(const Table& table) {
-  return table.primary_key.empty() ? ChangelogKinds::InsertOnly() : ChangelogKinds::Upsert();
-}
 // "a.b" is a namespace of two levels.
 std::vector<std::string> NamespaceOf(std::string_view database);
+
+// What becomes of a row whose key is in the table: 'caudal.unique'.
+enum class IcebergUnique : uint8_t { kUpsert, kIgnore, kFail };
+
+// What a table takes: a key lets it take updates, unless what is there stays as it is.
+ChangelogKinds IcebergChangelog(const Table& table);
 
 struct IcebergOptions {
   std::string declared;  // the table's name in the script, for messages
@@ -40,6 +42,7 @@ struct IcebergOptions {
   std::map<std::string, std::string> properties;
   int max_open_files = 0;    // of a task
   int64_t buffer_bytes = 0;  // of rows that wait in memory for their partition's file
+  IcebergUnique unique = IcebergUnique::kUpsert;
 
   static Result<IcebergOptions> From(const Table& table);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "api/duplicate_counter.h"
 #include "api/testing/sink_contract.h"
 #include "base/fault_point.h"
 #include "connect/iceberg/iceberg_connector.h"
@@ -235,6 +236,68 @@ TEST_P(IcebergUpsertTest, KeepsTheContractOfSinks) {
     return test;
   });
   EXPECT_GE(cut_short, 8);
+}
+
+// Counts what a sink says is there already.
+class CountedDuplicates : public sink_contract::NoRejects, public DuplicateCounter {
+ public:
+  void Duplicate(int32_t rows) override { duplicates += rows; }
+  int64_t duplicates = 0;
+};
+
+TEST_P(IcebergUpsertTest, AKeyThatIsThereOrOnItsWayIsLeftOut) {
+  table_.options["caudal.unique"] = "ignore";
+  EXPECT_TRUE(connector_.sink_changelog(table_)->insert_only());
+  auto sink = std::move(connector_.MakeSink(table_, Context(1))).value();
+  auto committer = std::move(sink->MakeCommitter()).value();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  CountedDuplicates counts;
+  const auto write = [&](const std::vector<Change>& rows) {
+    EXPECT_TRUE(writer->Write(Rows(rows), counts).ok());
+    return counts.duplicates;
+  };
+  const auto seal = [&](int64_t epoch) { return std::move((*writer->Seal({1, epoch}))->Prepare()).value(); };
+  EXPECT_EQ(write({{kI, 1, 0, "a"}, {kI, 1, 0, "twice"}, {kI, 2, 0, "b"}}), 1) << "in one chunk";
+  EXPECT_EQ(write({{kI, 2, 5, "again"}}), 2) << "in one epoch";
+  const Committable first = seal(1);
+  EXPECT_EQ(first.rows_added, 2);
+  EXPECT_EQ(write({{kI, 1, 0, "x"}, {kI, 3, 0, "c"}}), 3) << "while the former epoch is on its way";
+  ASSERT_EQ(committer->Commit({1, 1}, std::span(&first, 1)).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(write({{kI, 1, 0, "x"}, {kI, 3, 0, "x"}}), 5) << "when it is there";
+  const Committable second = seal(2);
+  // Another writer is quicker with the key 3.
+  table_.options["caudal.unique"] = "upsert";
+  ASSERT_EQ(Put({{{kI, 3, 9, "theirs"}}}, 1, 1, "other").outcome, CommitOutcome::kCommitted);
+  ASSERT_EQ(committer->Commit({1, 2}, std::span(&second, 1)).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(Contents(table_), "1 0 a; 2 0 b; 3 9 theirs; ");
+  EXPECT_EQ(write({{kI, 3, 0, "x"}, {kI, 4, 0, "d"}}), 6);
+  const Committable third = seal(3);
+  ASSERT_EQ(committer->Commit({1, 3}, std::span(&third, 1)).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(Contents(table_), "1 0 a; 2 0 b; 3 9 theirs; 4 0 d; ");
+}
+
+TEST_P(IcebergUpsertTest, AKeyThatMustBeNewStopsTheQuery) {
+  ASSERT_EQ(Put({{{kI, 1, 0, "a"}}}, 1).outcome, CommitOutcome::kCommitted);
+  table_.options["caudal.unique"] = "fail";
+  auto sink = std::move(connector_.MakeSink(table_, Context(2, "another"))).value();
+  auto committer = std::move(sink->MakeCommitter()).value();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  CountedDuplicates rejects;
+  ASSERT_TRUE(writer->Write(Rows({{kI, 2, 0, "b"}}), rejects).ok());
+  const Status status = writer->Write(Rows({{kI, 3, 0, "c"}, {kI, 1, 0, "again"}}), rejects);
+  EXPECT_EQ(status.domain(), Domain::kData);
+  EXPECT_THAT(status.ToString(), HasSubstr(R"(the table has a row of the key {"id":1} already)"));
+  EXPECT_EQ(Contents(table_), "1 0 a; ");
+}
+
+TEST_P(IcebergUpsertTest, WhatCannotBeUniqueIsRefusedByName) {
+  table_.options["caudal.unique"] = "sometimes";
+  EXPECT_THAT(connector_.MakeSink(table_, Context(1)).status().ToString(),
+              HasSubstr("'caudal.unique' = 'sometimes' is not known"));
+  table_.options["caudal.unique"] = "ignore";
+  table_.primary_key.clear();
+  EXPECT_THAT(connector_.MakeSink(table_, Context(1)).status().ToString(),
+              HasSubstr("'caudal.unique' is of a key, and there is none"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, IcebergUpsertTest, ::testing::Values(2, 3));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "api/fate.h"
+
 namespace caudal {
 namespace {
 
@@ -34,6 +36,9 @@ SinkPath MakePath(const Plan& plan, const std::vector<NodeState>& nodes, size_t 
   path.sink = plan.nodes[sink].id;
   if (sink < nodes.size()) {
     for (const int64_t rows : nodes[sink].rows_in) path.rows_written += rows;
+    for (const CountedFate& fate : nodes[sink].fates) {
+      if (fate.fate == FateName(Fate::kDuplicate)) path.rows_written -= fate.rows;
+    }
   }
   const std::vector<int64_t> ways = WaysTo(plan, sink);
   int64_t with_fate = 0;

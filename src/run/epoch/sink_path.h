@@ -29,7 +29,7 @@ struct SinkPath {
   // results.
   std::vector<PathFate> change_fates;
   int64_t rows_unaccounted = 0;  // read, without a fate: 0 unless something is wrong
-  int64_t rows_written = 0;      // what the sink was given
+  int64_t rows_written = 0;      // what the sink was given and had not already
   std::vector<int> nodes;        // that rows pass on their way, in plan order
   int64_t Rows(std::string_view fate) const;
 };

@@ -53,6 +53,7 @@ void IcebergCommitter::NotePositions(const std::vector<SourcePosition>& position
 CommitResult IcebergCommitter::Commit(Epoch epoch, std::span<const Committable> committables) {
   bool lost = false;
   Status status = CommitEpoch(epoch, committables, &lost);
+  if (status.ok() && keys_ != nullptr) keys_->NoteCommitted(epoch);
   if (status.ok()) return {};
   lake_.reset();  // the next call starts from a fresh connection
   const CommitOutcome outcome = lost                                   ? CommitOutcome::kLost
@@ -97,15 +98,19 @@ Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<Iceberg
                                     const iceberg::AppendOptions& options) {
   std::vector<iceberg::PreparedAppend> appends;
   for (const IcebergCommittable& part : parts) appends.push_back(part.append);
-  ASSIGN_OR_RETURN(const auto epoch, EpochKeys::Make(keys_, plan_->files, parts));
+  ASSIGN_OR_RETURN(const auto epoch, EpochKeys::Make(plan_, keys_, parts));
   ASSIGN_OR_RETURN(
       const iceberg::AppendOutcome outcome,
       iceberg::CommitRowDelta(&lake->catalog(), lake->files(), plan_->options.name,
                               iceberg::JoinAppends(appends), epoch.get(), &known_, token, options));
-  if (outcome.result != iceberg::AppendResult::kSuperseded && outcome.snapshot_id != 0) {
+  // What another process left out of the epoch, since its keys were there, nobody knows but the table.
+  const bool upserts = plan_->options.unique == IcebergUnique::kUpsert;
+  const bool ours = outcome.result == iceberg::AppendResult::kCommitted && !epoch->left_out();
+  if (outcome.snapshot_id != 0 && (ours || (upserts && outcome.result == iceberg::AppendResult::kFound))) {
     keys_->Note(outcome.parent_id, {outcome.snapshot_id, outcome.sequence_number}, epoch->entries(),
                 epoch->data_files());
   }
+  if (!upserts) RETURN_IF_ERROR(BringKeysAlong(lake));
   for (const IcebergCommittable& part : parts) {
     if (part.keys) settled_.push_back(part.keys->path);
   }
@@ -114,6 +119,14 @@ Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<Iceberg
   // Nobody asks for them again, and what stays is a leftover.
   for (const std::string& path : std::exchange(settled_, {})) (void)plan_->files->Remove(path).ok();
   return Status();
+}
+
+// Tasks forget what they handed over, so that the index must have it.
+Status IcebergCommitter::BringKeysAlong(IcebergLake* lake) {
+  ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
+  const iceberg::SnapshotRef* head = table.metadata.FindRef(kBranch);
+  return keys_->Advance(table.metadata,
+                        head == nullptr ? nullptr : table.metadata.FindSnapshot(head->snapshot_id));
 }
 
 Status IcebergCommitter::CheckFiles(const std::vector<IcebergCommittable>& parts) const {

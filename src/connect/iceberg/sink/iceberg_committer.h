@@ -34,6 +34,7 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper {
   Status CommitEpoch(Epoch epoch, std::span<const Committable> committables, bool* lost);
   Status CommitKeys(IcebergLake* lake, const std::vector<IcebergCommittable>& parts,
                     const iceberg::PipelineToken& token, const iceberg::AppendOptions& options);
+  Status BringKeysAlong(IcebergLake* lake);
   // Data error that names a file which is gone or another one.
   Status CheckFiles(const std::vector<IcebergCommittable>& parts) const;
 

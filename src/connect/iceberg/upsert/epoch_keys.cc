@@ -7,22 +7,26 @@ namespace caudal {
 
 using iceberg::IndexEntry;
 
-Result<std::unique_ptr<EpochKeys>> EpochKeys::Make(TableKeys* keys, FileSystem* files,
+namespace {
+
+constexpr size_t kBlock = 256 * 1024;  // keys that are looked up at once
+
+}  // namespace
+
+Result<std::unique_ptr<EpochKeys>> EpochKeys::Make(const IcebergSinkPlan* plan, TableKeys* keys,
                                                    const std::vector<IcebergCommittable>& parts) {
-  std::unique_ptr<EpochKeys> made(new EpochKeys(keys));
+  std::unique_ptr<EpochKeys> made(new EpochKeys(plan, keys));
   size_t runs_in_all = 0;
   for (const IcebergCommittable& part : parts) {
     const auto first = static_cast<uint32_t>(made->data_files_.size());
     for (const auto& file : part.files) made->data_files_.push_back(file.location);
     if (!part.keys) continue;
-    ASSIGN_OR_RETURN(const std::vector<KeyRun> runs, ReadKeyPlaces(files, *part.keys));
-    for (const KeyRun& run : runs) {
-      for (IndexEntry entry : run) {
-        if (!entry.gone()) entry.file += first;
-        made->entries_.push_back(entry);
-      }
-      ++runs_in_all;
+    const size_t before = made->entries_.size();
+    ASSIGN_OR_RETURN(const size_t runs, ReadKeyPlaces(plan->files, *part.keys, &made->entries_));
+    for (size_t i = before; i < made->entries_.size(); ++i) {
+      if (!made->entries_[i].gone()) made->entries_[i].file += first;
     }
+    runs_in_all += runs;
   }
   if (runs_in_all > 1) made->Fold();
   return made;
@@ -48,16 +52,38 @@ Result<iceberg::DeletedRows> EpochKeys::Find(const iceberg::TableMetadata& table
   RETURN_IF_ERROR(keys_->Advance(table, head));
   iceberg::DeletedRows rows;
   for (const IndexEntry& entry : replaced_) rows[data_files_[entry.file]].Add(entry.position);
-  std::vector<iceberg::KeyHash> wanted;
-  wanted.reserve(entries_.size());
-  for (const IndexEntry& entry : entries_) wanted.push_back(entry.key);
-  std::unordered_map<const std::string*, iceberg::PositionSet*> sets;  // by the index's own text
-  RETURN_IF_ERROR(keys_->index().Find(wanted, [&](size_t, const std::string& file, uint32_t position) {
-    iceberg::PositionSet*& set = sets[&file];
+  const bool upserts = plan_->options.unique == IcebergUnique::kUpsert;
+  std::unordered_map<std::string, iceberg::PositionSet*> sets;  // those of `rows`, found faster
+  RETURN_IF_ERROR(FindFormer([&](const IndexEntry& entry, const std::string& file, uint32_t position) {
+    if (!upserts) {
+      // The task found the key absent; since then somebody else has added it, and was the first.
+      left_out_ = true;
+      if (!entry.gone()) rows[data_files_[entry.file]].Add(entry.position);
+      return;
+    }
+    iceberg::PositionSet*& set = sets[file];
     if (set == nullptr) set = &rows[file];
     set->Add(position);
   }));
+  if (left_out_ && plan_->options.unique == IcebergUnique::kFail) {
+    return Status::User("another writer has added rows with keys of this epoch")
+        .Hint("'caudal.unique' = 'fail' stops here: remove one of the rows, or take 'ignore'");
+  }
   return rows;
+}
+
+// A block of keys after the other, so that they are not all in memory twice.
+Status EpochKeys::FindFormer(const Former& former) {
+  std::vector<iceberg::KeyHash> wanted;
+  for (size_t first = 0; first < entries_.size(); first += kBlock) {
+    wanted.clear();
+    for (size_t i = first; i < std::min(first + kBlock, entries_.size()); ++i)
+      wanted.push_back(entries_[i].key);
+    RETURN_IF_ERROR(keys_->Find(wanted, [&](size_t number, const std::string& file, uint32_t position) {
+      former(entries_[first + number], file, position);
+    }));
+  }
+  return Status();
 }
 
 }  // namespace caudal

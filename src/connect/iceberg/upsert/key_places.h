@@ -26,7 +26,8 @@ using KeyRun = std::vector<iceberg::IndexEntry>;
 // Durable on return; replaces a file of this name.
 Result<KeyPlacesFile> WriteKeyPlaces(FileSystem* files, const std::string& path,
                                      const std::vector<KeyRun>& runs);
-// Data error if it is gone or is another one.
-Result<std::vector<KeyRun>> ReadKeyPlaces(FileSystem* files, const KeyPlacesFile& file);
+// Appends the entries of all runs, in their order; how many runs there were. Data error if the file is gone
+// or is another one.
+Result<size_t> ReadKeyPlaces(FileSystem* files, const KeyPlacesFile& file, KeyRun* entries);
 
 }  // namespace caudal

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <set>
 
 #include "connect/iceberg/scan/data_file_reader.h"
@@ -82,8 +83,23 @@ Result<std::unique_ptr<TableKeys>> TableKeys::Open(const IcebergSinkPlan* plan) 
   return made;
 }
 
+Status TableKeys::Find(std::span<const iceberg::KeyHash> keys, const KeyIndex::Found& found) {
+  const std::shared_lock lock(mutex_);
+  return index_->Find(keys, found);
+}
+
+Epoch TableKeys::committed() const {
+  const std::shared_lock lock(mutex_);
+  return committed_;
+}
+
+void TableKeys::NoteCommitted(Epoch epoch) {
+  const std::unique_lock lock(mutex_);
+  committed_ = std::max(committed_, epoch);
+}
+
 Status TableKeys::Advance(const iceberg::TableMetadata& table, const iceberg::Snapshot* head) {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_);
   const std::optional<KeyIndex::Stamp> from = index_->stamp();
   KeyIndex::Stamp wanted;
   if (head != nullptr) wanted = {head->snapshot_id, head->sequence_number};
@@ -93,6 +109,15 @@ Status TableKeys::Advance(const iceberg::TableMetadata& table, const iceberg::Sn
                             Retry::kBackoff);
   }
   EndMerge();
+  busy_ = true;
+  Status status = Bring(table, head, from, wanted);
+  busy_ = false;
+  if (status.ok()) StartMerge();
+  return status;
+}
+
+Status TableKeys::Bring(const iceberg::TableMetadata& table, const iceberg::Snapshot* head,
+                        const std::optional<KeyIndex::Stamp>& from, const KeyIndex::Stamp& wanted) {
   iceberg::ScanPlan plan;
   if (head != nullptr) {
     ASSIGN_OR_RETURN(plan, iceberg::PlanScan(files_, table, *head));
@@ -101,9 +126,7 @@ Status TableKeys::Advance(const iceberg::TableMetadata& table, const iceberg::Sn
     ASSIGN_OR_RETURN(const bool added, AddNewFiles(table, plan, *from));
     if (added) return index_->Seal(wanted);
   }
-  RETURN_IF_ERROR(Rebuild(table, plan, wanted));
-  StartMerge();
-  return Status();
+  return Rebuild(table, plan, wanted);
 }
 
 Status TableKeys::Rebuild(const iceberg::TableMetadata& table, const iceberg::ScanPlan& plan,
@@ -183,7 +206,7 @@ Status TableKeys::AddFiles(const iceberg::TableMetadata& table, const iceberg::S
 
 void TableKeys::Note(int64_t parent, const KeyIndex::Stamp& stamp, const std::vector<IndexEntry>& entries,
                      const std::vector<std::string>& data_files) {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_);
   const std::optional<KeyIndex::Stamp> from = index_->stamp();
   if (!from || from->snapshot_id != parent) return;
   Status status = index_->Add(entries, data_files);

@@ -7,7 +7,8 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
+#include <shared_mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,7 +27,14 @@ class TableKeys {
   static Result<std::unique_ptr<TableKeys>> Open(const IcebergSinkPlan* plan);
   ~TableKeys();
 
-  const iceberg::KeyIndex& index() const { return *index_; }
+  // KeyIndex::Find, never of an index that is just being made. Any thread.
+  Status Find(std::span<const iceberg::KeyHash> keys, const iceberg::KeyIndex::Found& found);
+  // The index is being made anew, which takes long. Any thread.
+  bool busy() const { return busy_; }
+  std::optional<iceberg::KeyIndex::Stamp> stamp() const { return index_->stamp(); }
+  // The newest epoch of this process that the index has, or that brought no keys. Any thread.
+  Epoch committed() const;
+  void NoteCommitted(Epoch epoch);
   // For the name of a data file: no other of this process has it. Any thread.
   int64_t NextFileNumber() { return next_file_.fetch_add(1); }
   // Brings the index to `head` (null: an empty table). External error (backoff) if the metadata is older than
@@ -39,6 +47,8 @@ class TableKeys {
 
  private:
   explicit TableKeys(const IcebergSinkPlan* plan);
+  Status Bring(const iceberg::TableMetadata& table, const iceberg::Snapshot* head,
+               const std::optional<iceberg::KeyIndex::Stamp>& from, const iceberg::KeyIndex::Stamp& wanted);
   Status Rebuild(const iceberg::TableMetadata& table, const iceberg::ScanPlan& plan,
                  const iceberg::KeyIndex::Stamp& stamp);
   // False: more was changed than that files were added.
@@ -53,7 +63,9 @@ class TableKeys {
   iceberg::TableFiles files_;
   std::vector<int> columns_;  // of the key, in what is read
   std::unique_ptr<iceberg::KeyIndex> index_;
-  std::mutex mutex_;  // Advance and Note take turns
+  mutable std::shared_mutex mutex_;  // held alone by Advance and Note, shared by Find
+  Epoch committed_;                  // guarded by mutex_
+  std::atomic<bool> busy_ = false;
   std::atomic<int64_t> next_file_ = 0;
   std::atomic<bool> merging_ = false;
   std::thread merger_;

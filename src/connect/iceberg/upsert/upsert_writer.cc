@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/duplicate_counter.h"
 #include "connect/iceberg/iceberg_types.h"
 #include "connect/iceberg/sink/iceberg_committable.h"
 #include "iceberg/catalog/table_files.h"
@@ -63,9 +64,20 @@ UpsertWriter::UpsertWriter(const IcebergSinkPlan* plan, TableKeys* keys, int tas
       keys_(keys),
       task_(task),
       rows_(&plan->key, plan->key_seed),
-      files_(std::make_unique<UpsertFiles>(plan, keys, task)) {}
+      files_(std::make_unique<UpsertFiles>(plan, keys, task)) {
+  if (plan->options.unique != IcebergUnique::kUpsert) filter_ = std::make_unique<KeyFilter>(plan, keys);
+}
 
-Status UpsertWriter::Write(const Chunk& chunk, SinkRejects&) {
+Status UpsertWriter::Write(const Chunk& all, SinkRejects& rejects) {
+  Chunk chunk = all;
+  if (filter_ != nullptr) {
+    ASSIGN_OR_RETURN(chunk, filter_->Keep(all));
+    // A caller who could not count them would lose them.
+    auto* counter = dynamic_cast<DuplicateCounter*>(&rejects);
+    if (counter == nullptr) return Status::Internal("nobody counts the rows that the table has already");
+    counter->Duplicate(all.size() - chunk.size());
+    if (chunk.empty()) return Status();
+  }
   std::vector<ColumnPtr> content;
   for (const ColumnPtr& column : chunk.columns()) content.push_back(FileColumn(column));
   const RowSet rows = chunk.rows();
@@ -75,6 +87,7 @@ Status UpsertWriter::Write(const Chunk& chunk, SinkRejects&) {
 }
 
 Result<std::unique_ptr<SealedEpoch>> UpsertWriter::Seal(Epoch epoch) {
+  if (filter_ != nullptr) filter_->Seal(epoch);
   auto files = std::exchange(files_, std::make_unique<UpsertFiles>(plan_, keys_, task_));
   UpsertRows rows = std::exchange(rows_, UpsertRows(&plan_->key, plan_->key_seed));
   const RowCount count{std::exchange(added_, 0), std::exchange(removed_, 0)};

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "api/sink.h"
+#include "connect/iceberg/upsert/key_filter.h"
 #include "connect/iceberg/upsert/upsert_files.h"
 
 namespace caudal {
@@ -16,6 +17,7 @@ class UpsertWriter : public SinkWriter {
   // Both outlive the writer and what it seals.
   UpsertWriter(const IcebergSinkPlan* plan, TableKeys* keys, int task);
 
+  bool full() const override { return filter_ != nullptr && keys_->busy(); }
   Status Write(const Chunk& chunk, SinkRejects& rejects) override;
   Result<std::unique_ptr<SealedEpoch>> Seal(Epoch epoch) override;
   int64_t buffered_bytes() const override;
@@ -24,6 +26,7 @@ class UpsertWriter : public SinkWriter {
   const IcebergSinkPlan* plan_;
   TableKeys* keys_;
   int task_;
+  std::unique_ptr<KeyFilter> filter_;  // if keys that are there are left out
   UpsertRows rows_;
   std::unique_ptr<UpsertFiles> files_;  // of this epoch
   int64_t added_ = 0, removed_ = 0;     // rows of this epoch
