@@ -5,6 +5,7 @@
 #include "api/segment/cell.h"
 #include "data/text/number_text.h"
 #include "data/text/time_text.h"
+#include "data/text/utf8_text.h"
 
 namespace caudal {
 namespace {
@@ -136,7 +137,10 @@ bool AppendFromDatabase(const SqliteStatement& row, int column, ColumnBuilder* b
   if (type.is_timestamp()) return AppendTimestamp(row.text(column), type, builder);
   if (type.physical() == Physical::kInt32) return AppendInt32(row, column, type, builder);
   if (type.physical() == Physical::kString) {
-    builder->AppendString(type.is_binary() ? row.blob(column) : row.text(column));
+    const std::string_view bytes = type.is_binary() ? row.blob(column) : row.text(column);
+    // A database keeps whatever bytes a program has called a text.
+    if (type.is_string() && !IsUtf8(bytes)) return false;
+    builder->AppendString(bytes);
     return true;
   }
   return AppendNumber(row, column, type, builder);

@@ -4,6 +4,7 @@
 
 #include "api/segment/cell.h"
 #include "connect/jdbc/database_cell.h"
+#include "data/text/utf8_text.h"
 
 namespace caudal {
 
@@ -79,8 +80,7 @@ Status JdbcLookup::FindOne(const Chunk& keys, int32_t key, SqliteStatement* stat
       if (readable && AppendFromDatabase(*statement, column, &builder)) continue;
       if (readable) {
         const std::string text(statement->text(column));
-        found->unreadable.push_back({key, fmt::format("column '{}': '{}' is not a {}", schema_[column].name,
-                                                      text, builder.type().ToString())});
+        found->unreadable.push_back({key, NotOfColumn(schema_[column].name, text, builder.type())});
       }
       readable = false;
       builder.AppendNull();

@@ -89,6 +89,20 @@ TEST_F(JdbcLookupTest, NamesTheColumnOfWhatCannotBeRead) {
   EXPECT_EQ(Text((*reader)->Find(Ids({1, 2}))), "0:NULL 1:40 ! column 'age': 'old' is not a BIGINT");
 }
 
+TEST_F(JdbcLookupTest, BytesThatAreNoTextAreNoString) {
+  Execute(path(),
+          "CREATE TABLE people (id, age); INSERT INTO people VALUES (1, CAST(x'61ff' AS TEXT)), (2, 'é')");
+  Table table = People();
+  table.columns[1].type = Type::String();
+  auto reader = Open(table);
+  const auto rows = (*reader)->Find(Ids({1, 2}));
+  ASSERT_TRUE(rows.ok()) << rows.status().ToString();
+  ASSERT_EQ(rows->unreadable.size(), 1u);
+  EXPECT_EQ(rows->unreadable[0].key, 0);
+  EXPECT_EQ(rows->unreadable[0].message, "column 'age': bytes that are not UTF-8 are not a STRING");
+  EXPECT_EQ(ColumnView<StringView>(*rows->columns[0])[1].view(), "é");
+}
+
 TEST_F(JdbcLookupTest, SeesADatabaseThatWasPutInThePlaceOfItsFile) {
   Execute(path(), "CREATE TABLE people (id, age); INSERT INTO people VALUES (1, 30)");
   auto reader = Open(People());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "connect/jdbc/database_cell.h"
+#include "data/text/utf8_text.h"
 
 namespace caudal {
 namespace {
@@ -107,8 +108,7 @@ void JdbcRows::AddRow(std::vector<ColumnBuilder>* builders, int32_t* count, Sour
     } else if (!AppendFromDatabase(rows_, from++, &builder)) {
       TakeBack(builders, i);
       out->rejected.push_back({offset, std::string(rows_.text(from - 1)), "malformed",
-                               fmt::format("column '{}': '{}' is not a {}", name, rows_.text(from - 1),
-                                           builder.type().WithNullable(true).ToString())});
+                               NotOfColumn(name, rows_.text(from - 1), builder.type().WithNullable(true))});
       return;
     }
   }

@@ -6,6 +6,7 @@
 
 #include "data/text/number_text.h"
 #include "data/text/time_text.h"
+#include "data/text/utf8_text.h"
 #include "format/json_encoder.h"
 
 namespace caudal {
@@ -114,6 +115,7 @@ bool AppendRedisText(std::string_view text, ColumnBuilder* builder) {
     case TypeId::kTimestampLtz:
       return AppendTime(text, type, builder);
     default:
+      if (type.is_string() && !IsUtf8(text)) return false;
       builder->AppendString(text);
       return true;
   }

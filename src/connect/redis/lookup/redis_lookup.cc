@@ -9,6 +9,7 @@
 #include "api/segment/cell.h"
 #include "connect/redis/redis_error.h"
 #include "connect/redis/redis_row.h"
+#include "data/text/utf8_text.h"
 
 namespace caudal {
 namespace {
@@ -111,8 +112,7 @@ Result<LookupRows> RedisLookup::Ask(const Chunk& keys) {
       } else if (!found.values[at][i]) {
         builders[i].AppendNull();
       } else if (!AppendRedisText(*found.values[at][i], &builders[i])) {
-        found.unreadable[at] = fmt::format("column '{}': '{}' is not a {}", names_[i], *found.values[at][i],
-                                           types_[i].ToString());
+        found.unreadable[at] = NotOfColumn(names_[i], *found.values[at][i], types_[i]);
         builders[i].AppendNull();
       }
     }

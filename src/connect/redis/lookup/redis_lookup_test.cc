@@ -115,6 +115,25 @@ TEST_F(RedisLookupTest, NamesTheKeyAndTheColumnOfWhatCannotBeRead) {
             "! 0 key 'acct:1': column 'total': 'much' is not a DECIMAL(10, 2)\n");
 }
 
+// A server keeps any bytes; a STRING is text.
+TEST_F(RedisLookupTest, BytesThatAreNoTextAreAnErrorOfTheJoinedRow) {
+  server_->Ask({"HSET", "acct:1", "owner", "a\xff"});
+  server_->Ask({"HSET", "acct:2", "owner", "ann", "total", "\xc3"});
+  server_->Ask({"SET", "acct:3", "{\"owner\": \"a\xff\"}"});
+  server_->Ask({"SET", "acct:4", "{\"owner\": \"ann\"}"});
+  server_->Ask({"SET", "acct:5", "\xed\xa0\x80"});
+  EXPECT_EQ(Text(Open(Accounts(), {1, 2})->Find(Ids({1, 2}))),
+            "0: NULL NULL\n1: ann NULL\n"
+            "! 0 key 'acct:1': column 'owner': bytes that are not UTF-8 are not a STRING\n"
+            "! 1 key 'acct:2': column 'total': bytes that are not UTF-8 are not a DECIMAL(10, 2)\n");
+  EXPECT_EQ(Text(Open(Accounts("json"), {1})->Find(Ids({3, 4}))),
+            "0: NULL\n1: ann\n! 0 key 'acct:3': the record is not JSON: it is not UTF-8\n");
+  Table table = Accounts("string");
+  table.columns.resize(2);
+  EXPECT_EQ(Text(Open(table, {1})->Find(Ids({5}))),
+            "0: NULL\n! 0 key 'acct:5': column 'owner': bytes that are not UTF-8 are not a STRING\n");
+}
+
 TEST_F(RedisLookupTest, ReadsJson) {
   server_->Ask({"SET", "acct:1", R"({"owner": "ann", "total": 1.25, "more": [1]})"});
   server_->Ask({"SET", "acct:2", "{"});
