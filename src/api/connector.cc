@@ -38,6 +38,10 @@ constexpr Unit kSizes[] = {{"b", 1},
                            {"tb", int64_t{1} << 40},
                            {"tebibytes", int64_t{1} << 40}};
 
+// A hundred years: added to the time of now, what is longer overflows nanoseconds here and the clocks of
+// servers that are told of it.
+constexpr int64_t kLongestMillis = int64_t{36'500} * 86'400'000;
+
 std::string LowerTrimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
@@ -145,7 +149,9 @@ constexpr OptionSpec kEverywhere[] = {
 }  // namespace
 
 Result<int64_t> ParseDurationMillis(std::string_view text) {
-  return ParseWithUnit(text, kDurations, 1, "duration");
+  ASSIGN_OR_RETURN(const int64_t millis, ParseWithUnit(text, kDurations, 1, "duration"));
+  if (millis <= kLongestMillis) return millis;
+  return Status::User(fmt::format("'{}' is too long", text)).Hint("no time is longer than '36500 d'");
 }
 Result<int64_t> ParseBytes(std::string_view text) { return ParseWithUnit(text, kSizes, 1, "size in bytes"); }
 

@@ -67,6 +67,9 @@ TEST(ConnectorTest, DurationsAndSizesAsInFlink) {
   EXPECT_EQ(*ParseBytes("128 MB"), 128 << 20);
   EXPECT_FALSE(ParseBytes("12 parsecs").ok());
   EXPECT_FALSE(ParseDurationMillis("-1 s").ok());
+  EXPECT_EQ(*ParseDurationMillis("36500 d"), int64_t{36'500} * 86'400'000);
+  EXPECT_EQ(ParseDurationMillis("99999999999 d").status().ToString(),
+            "error[user]: '99999999999 d' is too long\n  hint: no time is longer than '36500 d'");
 }
 
 }  // namespace

@@ -6,11 +6,14 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 
 #include "api/connector.h"
 #include "connect/redis/server/redis_slot.h"
 
 namespace caudal {
+
+inline constexpr std::string_view kRedisLedgerPrefix = "caudal:ledger:";
 
 struct RedisLedger {
   std::string owner;  // of the rows: "<query>@<identity>:<sink>"

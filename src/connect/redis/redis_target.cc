@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/connector.h"
+#include "connect/redis/redis_ledger.h"
 #include "connect/redis/server/redis_servers.h"
 
 namespace caudal {
@@ -26,6 +27,11 @@ Status ReadLayout(const Table& table, RedisTarget* target) {
     ASSIGN_OR_RETURN(ttl, ParseDurationMillis(text));
     if (ttl == 0)
       return Status::User("'caudal.ttl' is 0: no row would be seen").Hint("leave it out to keep rows");
+  }
+  if (table.option("caudal.key").starts_with(kRedisLedgerPrefix)) {
+    return Status::User(fmt::format("'caudal.key' = '{}': keys that begin with '{}' are the sinks' ledgers",
+                                    table.option("caudal.key"), kRedisLedgerPrefix))
+        .Hint("let it begin with another text");
   }
   const std::string fallback = RedisKeyTemplate::DefaultFor(table.name, key_names);
   ASSIGN_OR_RETURN(target->layout,

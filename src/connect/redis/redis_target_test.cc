@@ -66,6 +66,10 @@ TEST(RedisTarget, SaysWhatIsWrong) {
   EXPECT_THAT(Refused({{"hostname", "h"}, {"username", "u"}}), HasSubstr("a user and no password"));
   EXPECT_THAT(Refused({{"url", "redis://h"}, {"hostname", "h"}}), HasSubstr("both 'url' and 'hostname'"));
   EXPECT_THAT(Refused({{"hostname", "h"}, {"caudal.ttl", "0 s"}}), HasSubstr("'caudal.ttl' is 0"));
+  EXPECT_THAT(Refused({{"hostname", "h"}, {"caudal.ttl", "99999999999 d"}}),
+              HasSubstr("'99999999999 d' is too long"));
+  EXPECT_THAT(Refused({{"hostname", "h"}, {"caudal.key", "caudal:ledger:{a}:{b}"}}),
+              HasSubstr("'caudal.key' = 'caudal:ledger:{a}:{b}': keys that begin with 'caudal:ledger:' are"));
   EXPECT_THAT(Refused({{"hostname", "h"}, {"connect.timeout", "0 s"}}),
               HasSubstr("'connect.timeout' is '0 s'"));
   EXPECT_THAT(Refused({{"hostname", "h"}, {"caudal.answer-timeout", "0"}}),
