@@ -57,6 +57,12 @@ Result<std::vector<Option>> ParseOptions(TokenCursor& cursor) {
   if (cursor.AcceptSymbol(")")) return options;
   do {
     ASSIGN_OR_RETURN(Token key, cursor.ExpectString("an option name in single quotes"));
+    // Which of the two is meant nobody can see.
+    if (std::any_of(options.begin(), options.end(),
+                    [&](const Option& before) { return before.key == key.text; })) {
+      return cursor.Fail(key.range, fmt::format("option '{}' is there twice", key.text))
+          .Hint("remove one of them");
+    }
     RETURN_IF_ERROR(cursor.ExpectSymbol("="));
     ASSIGN_OR_RETURN(Token value, cursor.ExpectString("an option value in single quotes"));
     options.push_back({std::move(key.text), std::move(value.text), key.range, value.range});

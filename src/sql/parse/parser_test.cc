@@ -1,6 +1,7 @@
 #include "sql/parse/parser.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace caudal::sql {
@@ -405,6 +406,14 @@ TEST(StatementParserTest, ReadsCreateTable) {
   EXPECT_EQ(table.partitioned_by.at(0).text, "a");
   EXPECT_EQ(table.options.at(0).value, "y");
   EXPECT_EQ(table.like->rules.size(), 2u);
+}
+
+TEST(StatementParserTest, AnOptionIsThereOnce) {
+  EXPECT_THAT(Check("CREATE TABLE t (a INT) WITH ('k' = '1', 'l' = '2', 'k' = '3')"),
+              ::testing::AllOf(::testing::HasSubstr("option 'k' is there twice"),
+                               ::testing::HasSubstr("hint: remove one of them")));
+  EXPECT_THAT(Check("SELECT * FROM t /*+ OPTIONS('k' = '1', 'k' = '1') */"),
+              ::testing::HasSubstr("option 'k' is there twice"));
 }
 
 TEST(StatementParserTest, ReadsScripts) {
