@@ -29,7 +29,7 @@ constexpr int kKeys = 12, kRowsOfAnEpoch = 4, kEpochs = 8;
 struct Row {
   int key = 0, pipeline = 0, epoch = 0;
 };
-using Contents = std::map<std::string, std::vector<Row>>;
+using RowsOfFiles = std::map<std::string, std::vector<Row>>;
 
 struct Place {
   std::string path;
@@ -39,7 +39,7 @@ struct Place {
 
 // The live rows of a snapshot, as a reader finds them.
 Result<std::vector<Place>> LiveRows(const TableFiles& files, const TableMetadata& table,
-                                    const Snapshot& snapshot, const Contents& contents) {
+                                    const Snapshot& snapshot, const RowsOfFiles& contents) {
   ASSIGN_OR_RETURN(const ScanPlan plan, PlanScan(files, table, snapshot));
   std::vector<Place> live;
   for (const ScanFile& file : plan.files) {
@@ -66,7 +66,7 @@ Result<std::vector<Place>> LiveRows(const TableFiles& files, const TableMetadata
 // Where the head has the keys of some rows.
 class KeySearch : public RowDeletes {
  public:
-  KeySearch(const TableFiles* files, const Contents* contents, std::vector<Row> rows)
+  KeySearch(const TableFiles* files, const RowsOfFiles* contents, std::vector<Row> rows)
       : files_(files), contents_(contents) {
     for (const Row& row : rows) keys_.insert(row.key);
   }
@@ -82,7 +82,7 @@ class KeySearch : public RowDeletes {
 
  private:
   const TableFiles* files_;
-  const Contents* contents_;
+  const RowsOfFiles* contents_;
   std::set<int> keys_;
 };
 
@@ -329,7 +329,7 @@ class Life {
   std::mt19937_64 random_;
   int version_;
   HeadFiles known_;
-  Contents contents_;
+  RowsOfFiles contents_;
   std::map<std::pair<int, int>, std::set<int>> keys_of_;  // by pipeline and epoch
   int compactions_ = 0, falsified_ = 0;
   std::string wrong_;
