@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -37,6 +38,18 @@ void PutTimeZero(Expr* expr) {
   for (Expr& arg : expr->args) PutTimeZero(&arg);
 }
 
+// A pipeline's checkpoints lie in a folder of its name, beside what the state has of its own.
+Status CheckFolderIsFree(const std::string& pipeline) {
+  constexpr std::string_view kTaken[] = {"lock",       "run.json",       "ops.db",     "ops.db-wal",
+                                         "ops.db-shm", "ops.db-journal", "caudal.log", "scratch"};
+  if (std::find(std::begin(kTaken), std::end(kTaken), pipeline) == std::end(kTaken)) return Status();
+  return Status::User(
+             fmt::format("'{}' cannot name a pipeline: the folder of the state has a file of its own "
+                         "that is called so",
+                         pipeline))
+      .Hint("give it another name: 'pipeline:' of the file, or the script's file name");
+}
+
 }  // namespace
 
 Result<ProgramText> ReadProgram(const std::string& path, const std::string& profile) {
@@ -48,6 +61,7 @@ Result<ProgramText> ReadProgram(const std::string& path, const std::string& prof
           .Hint("profiles stand in a pipeline file (.yaml)");
     }
     text.name = file.stem().string();
+    RETURN_IF_ERROR(CheckFolderIsFree(text.name));
     ASSIGN_OR_RETURN(std::string script, ReadText(file));
     text.sql.push_back({path, std::move(script)});
     return text;
@@ -55,6 +69,7 @@ Result<ProgramText> ReadProgram(const std::string& path, const std::string& prof
   ASSIGN_OR_RETURN(const std::string yaml, ReadText(file));
   ASSIGN_OR_RETURN(text.file, ParsePipelineFile(yaml, path));
   text.name = text.file->pipeline;
+  RETURN_IF_ERROR(CheckFolderIsFree(text.name));
   text.profile = profile;
   std::vector<std::filesystem::path> paths;
   ASSIGN_OR_RETURN(const std::vector<std::string> tables, TableFiles(*text.file, profile));

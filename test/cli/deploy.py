@@ -265,6 +265,10 @@ class Listening(DeployCase):
             message = self.refused("run", "job.sql", *UNTIL_IDLE, "--listen", port, code=3)
             self.assertIn(f"cannot listen on 127.0.0.1:{port}: address in use", message)
             self.assertIn("hint: choose another port with --listen", message)
+        for host, why in (("192.0.2.1", "it is no address of this machine"), ("no.such.host.invalid", "")):
+            message = self.refused("run", "job.sql", *UNTIL_IDLE, "--listen", host + ":9464", code=3)
+            self.assertRegex(message, f"cannot listen on {host}:9464: {why or '[A-Z]'}")
+            self.assertIn("hint: name an address of this machine with --listen", message)
 
     def test_two_runs_do_not_share_a_port(self):
         self.program(CLEAN)

@@ -217,6 +217,16 @@ class SeveralPipelines(RunCase):
         self.assertIn("hint: give each its own name", message)
         self.assertEqual(self.refused("validate", "one.sql", "sub/one.sql", code=3), message)
 
+    def test_a_name_that_the_state_has_for_itself_is_refused(self):
+        self.write("named.yaml", "pipeline: ops.db\nowner: me\nsql: one.sql\n")
+        (self.folder / "lock.sql").write_text((self.folder / "one.sql").read_text())
+        (self.folder / "run.json.sql").write_text((self.folder / "one.sql").read_text())
+        for file, name in (("named.yaml", "ops.db"), ("lock.sql", "lock"), ("run.json.sql", "run.json")):
+            for command in (("run", file, "--state", "state"), ("validate", file)):
+                message = self.refused(*command, code=3)
+                self.assertIn(f"'{name}' cannot name a pipeline: the folder of the state has a file of its own", message)
+                self.assertIn("hint: give it another name", message)
+
     def test_validate_takes_what_run_takes(self):
         self.assertEqual([row["pipeline"] for row in self.rows("validate", "one.sql", "two.yaml")], ["one", "two"])
         self.write("two.yaml", "pipeline: two\nowner: me\nmemory: much\n")
