@@ -90,6 +90,15 @@ class DeadLetters(CliCase):
         self.write("bare.sql", JOB.format(more="").replace("file STRING, ", "").replace("'path' = 'letters'", "'path' = 'bare'"))
         self.run_job(name="bare.sql")
         self.assertIn("has no column 'file'", self.refused("dlq", "replay", "bare.sql", "--all", code=3))
+        self.assertIn("--reason is empty", self.refused("dlq", "discard", "job.sql", "--all", "--reason", " ", code=1))
+
+    def test_a_dry_run_refuses_what_a_replay_refuses(self):
+        self.run_job()
+        job = (self.folder / "job.sql").read_text()
+        self.write("job.sql", job.replace("'path' = 'in'", "'path' = 'in', 'source.path.regex-pattern' = '.*/part-[0-9]*.json'"))
+        for how in ([], ["--dry-run"]):
+            self.assertIn("as 'source.path.regex-pattern' says", self.refused("dlq", "replay", "job.sql", "--all", *how, code=3))
+        self.caudal("dlq", "discard", "job.sql", "--all", "--reason", "nothing is replayed", "--dry-run")
 
     def test_each_record_once_though_the_replay_is_killed(self):
         bad = [f'{{"id": null, "amount": {n}}}' for n in range(20000)]

@@ -14,6 +14,7 @@
 #include "server/cli/console/script_runner.h"
 #include "server/cli/dead_letters/letter_report.h"
 #include "server/cli/dead_letters/letter_store.h"
+#include "server/cli/dead_letters/topic_letters.h"
 #include "server/program.h"
 
 namespace caudal {
@@ -43,15 +44,19 @@ Status CheckClass(const std::string& error_class) {
       .Hint(fmt::format("the classes are '{}'", fmt::join(kClasses, "', '")));
 }
 
-// Where the table keeps its rows, if that is not there because none was ever kept; else empty.
+bool IsTopic(const Table& table) { return table.option("connector") == "kafka"; }
+
+// What the table keeps its rows in, as it is told, if that is not there because none was ever kept; else
+// empty.
 Result<std::string> MissingStore(const Table& table) {
+  if (IsTopic(table)) return TopicLetters::MissingTopic(table);
   std::string path(table.option("path"));
   constexpr std::string_view kSqlite = "jdbc:sqlite:", kFile = "file://";
   if (table.option("url").starts_with(kSqlite)) path = table.option("url").substr(kSqlite.size());
   if (path.starts_with(kFile)) path.erase(0, kFile.size());
   if (path.empty()) return path;
   ASSIGN_OR_RETURN(const bool exists, FileSystem::Local()->Exists(path));
-  return exists ? std::string() : path;
+  return exists ? std::string() : fmt::format("'{}'", path);
 }
 
 // Pipelines may share a table; empty for one that does not say whose its rows are.
@@ -100,7 +105,7 @@ int ForEachTable(const DlqCommand& command, Console& console, Each each) {
     const Result<std::string> missing = MissingStore(table);
     if (!missing.ok()) return console.Fail(missing.status(), RefusalCode(missing.status()));
     if (!missing->empty()) {
-      console.Note(fmt::format("no row has been kept aside yet: '{}' is not there", *missing));
+      console.Note(fmt::format("no row has been kept aside yet: {} is not there", *missing));
       continue;
     }
     const int code = each(program->get(), table);
@@ -108,8 +113,6 @@ int ForEachTable(const DlqCommand& command, Console& console, Each each) {
   }
   return static_cast<int>(ExitCode::kOk);
 }
-
-bool IsTopic(const Table& table) { return table.option("connector") == "kafka"; }
 
 int64_t NowMillis() { return Env::Real()->NowMillis(); }
 
@@ -249,6 +252,12 @@ int ReplayDeadLetters(const DlqCommand& command, Console& console) {
 }
 
 int DiscardDeadLetters(const DlqCommand& command, Console& console) {
+  if (command.reason.find_first_not_of(" \t\n\r") == std::string::npos) {
+    return console.Fail(
+        Status::User("--reason is empty")
+            .Hint("say why nothing is to be done: whoever finds the note later asks just that"),
+        ExitCode::kUsage);
+  }
   return Handle(command, {.what = Mark::What::kDiscarded, .reason = command.reason}, console);
 }
 

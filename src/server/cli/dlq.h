@@ -16,7 +16,7 @@ struct DlqCommand {
   LetterSelection selection;
   std::string since, until;  // of the selection, as they were typed
   std::string by;            // stats: "hour" or "day"; empty: not by time
-  std::string reason;        // discard
+  std::string reason;        // replay: may be empty; discard: may not
   bool all = false;          // replay, discard: without a selection
   bool dry = false;          // replay, discard: only say what would be done
 };

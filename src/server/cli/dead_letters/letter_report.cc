@@ -57,14 +57,14 @@ std::string SeenText(int64_t millis) {
   return std::string(text, FormatTimestamp(millis * (TicksPerSecond(3) / 1000), 3, text));
 }
 
-// {"name": "text", …} in their order; a name that is there twice is there twice.
+// [{"name": "…", "value": "…"}, …] in their order: a name may be there twice, which no JSON object can say.
 std::string HeadersText(const RecordHeaders& headers) {
-  std::string text = "{";
+  std::string text = "[";
   for (const auto& [name, value] : headers) {
-    text += fmt::format("{}{}: {}", text.size() == 1 ? "" : ", ", JsonQuoted(name),
+    text += fmt::format("{}{{\"name\": {}, \"value\": {}}}", text.size() == 1 ? "" : ", ", JsonQuoted(name),
                         value ? JsonQuoted(*value) : std::string("null"));
   }
-  return text + "}";
+  return text + "]";
 }
 
 std::string_view StateOf(const Letter& letter, const Marks& marks) {

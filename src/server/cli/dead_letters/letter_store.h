@@ -25,7 +25,7 @@ class LetterStore {
   virtual Result<Marks> ReadMarks() = 0;
   // Every letter of the program's queries, oldest first within a partition.
   virtual Status Read(const LetterVisitor& visit) = 0;
-  // `dry`: only counts what would be done.
+  // `dry`: checks what would be done, and counts it.
   virtual Result<HandledLetters> Handle(const LetterSelection& selection, const Mark& mark, bool dry) = 0;
 
   // The store of one dead-letter table of the program. User error for a table whose letters cannot be told

@@ -164,8 +164,7 @@ Status TableLetters::Finish(const Replay& replay) {
   return waits ? FileSystem::Local()->Rename(replay.staged, replay.target) : Status();
 }
 
-Result<TableLetters::Replay> TableLetters::Stage(const std::string& source,
-                                                 const std::vector<Letter>& letters) const {
+Result<TableLetters::Replay> TableLetters::PlaceFor(const std::string& source) const {
   ASSIGN_OR_RETURN(const Table table, SourceTable(*program_, source));
   if (table.option("connector") != "filesystem") {
     return Status::User(
@@ -192,6 +191,12 @@ Result<TableLetters::Replay> TableLetters::Stage(const std::string& source,
     return Status::User(fmt::format("table '{}' would not read '{}', as 'source.path.regex-pattern' says",
                                     source, replay.target));
   }
+  return replay;
+}
+
+Result<TableLetters::Replay> TableLetters::Stage(const std::string& source,
+                                                 const std::vector<Letter>& letters) const {
+  ASSIGN_OR_RETURN(Replay replay, PlaceFor(source));
   ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, FileSystem::Local()->Create(replay.staged));
   for (const Letter& letter : letters) {
     RETURN_IF_ERROR(file->Append(letter.raw.value_or("")));
@@ -227,10 +232,16 @@ Result<HandledLetters> TableLetters::Handle(const LetterSelection& selection, co
   HandledLetters handled;
   std::map<std::string, std::vector<Letter>> by_source;
   RETURN_IF_ERROR(Read([&](const Letter& letter) -> Status {
-    if (!selection.Matches(letter) || !TakeLetter(letter, mark, &marks, &handled) || dry) return Status();
-    by_source[letter.source].push_back(letter);
+    if (!selection.Matches(letter) || !TakeLetter(letter, mark, &marks, &handled)) return Status();
+    std::vector<Letter>& letters = by_source[letter.source];
+    if (!dry) letters.push_back(letter);
     return Status();
   }));
+  // All before the first is written.
+  for (const auto& [source, letters] : by_source) {
+    if (mark.what == Mark::What::kReplayed) RETURN_IF_ERROR(PlaceFor(source).status());
+  }
+  if (dry) return handled;
   for (const auto& [source, letters] : by_source) {
     ASSIGN_OR_RETURN(const bool made, Commit(source, letters, mark, next_note_++));
     if (made) continue;

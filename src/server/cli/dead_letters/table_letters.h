@@ -28,6 +28,8 @@ class TableLetters : public LetterStore {
   // False: another command was faster with this number.
   Result<bool> Commit(const std::string& source, const std::vector<Letter>& letters, const Mark& mark,
                       int number);
+  // Where a replay of the source's letters would lie; an error if nothing reads it there.
+  Result<Replay> PlaceFor(const std::string& source) const;
   Result<Replay> Stage(const std::string& source, const std::vector<Letter>& letters) const;
   static Status Finish(const Replay& replay);
 

@@ -88,6 +88,15 @@ Result<std::unique_ptr<LetterStore>> TopicLetters::Open(const Program& program, 
   return std::unique_ptr<LetterStore>(std::move(letters));
 }
 
+Result<std::string> TopicLetters::MissingTopic(const Table& table) {
+  ASSIGN_OR_RETURN(const Table revealed, Revealed(table));
+  ASSIGN_OR_RETURN(const KafkaTableOptions options, KafkaTableOptions::ForSink(revealed, false));
+  ASSIGN_OR_RETURN(const std::unique_ptr<KafkaClient> client,
+                   KafkaClient::Make(options.properties, "caudal-dlq"));
+  ASSIGN_OR_RETURN(const KafkaTopic topic, client->Topic(options.topics[0], kCallMillis));
+  return topic.partitions > 0 ? std::string() : fmt::format("topic '{}'", topic.name);
+}
+
 Result<Marks> TopicLetters::ReadMarks() {
   Marks marks;
   ASSIGN_OR_RETURN(const std::unique_ptr<KafkaClient> client, KafkaClient::Make(properties_, "caudal-dlq"));
@@ -119,7 +128,14 @@ Status TopicLetters::Read(const LetterVisitor& visit) {
   return Status();
 }
 
-Status TopicLetters::CheckTarget(const Letter& letter, KafkaProducer* producer) {
+Status TopicLetters::CheckNotes(KafkaClient* client) const {
+  ASSIGN_OR_RETURN(const KafkaTopic notes, client->Topic(handled_topic(), kCallMillis));
+  if (notes.partitions <= 1) return Status();
+  return Status::User(fmt::format("topic '{}' has {} partitions, and that of the notes has one", notes.name,
+                                  notes.partitions));
+}
+
+Status TopicLetters::CheckTarget(const Letter& letter, KafkaClient* client) {
   const std::string here = properties_.at("bootstrap.servers");
   const auto servers = servers_of_.find(letter.source);
   if (letter.topic.empty()) {
@@ -135,7 +151,13 @@ Status TopicLetters::CheckTarget(const Letter& letter, KafkaProducer* producer) 
         .Hint("keep the dead letters in the cluster of their topic");
   }
   if (!partitions_.contains(letter.topic)) {
-    ASSIGN_OR_RETURN(partitions_[letter.topic], producer->Partitions(letter.topic));
+    ASSIGN_OR_RETURN(const KafkaTopic topic, client->Topic(letter.topic, kCallMillis));
+    if (topic.partitions == 0) {
+      return Status::User(fmt::format("a dead letter is of {}, and there is no topic '{}' any more",
+                                      letter.origin(), letter.topic))
+          .Hint("make the topic again, or note with 'caudal dlq discard' that nothing is to be done");
+    }
+    partitions_[letter.topic] = topic.partitions;
   }
   if (letter.partition < partitions_[letter.topic]) return Status();
   return Status::User(fmt::format("a dead letter is of {}, and topic '{}' has {} partitions now",
@@ -171,6 +193,8 @@ Status TopicLetters::Commit(const std::vector<Letter>& letters, const Mark& mark
 }
 
 Result<HandledLetters> TopicLetters::Handle(const LetterSelection& selection, const Mark& mark, bool dry) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<KafkaClient> client, KafkaClient::Make(properties_, "caudal-dlq"));
+  RETURN_IF_ERROR(CheckNotes(client.get()));
   std::unique_ptr<KafkaProducer> producer;
   if (!dry) {
     ASSIGN_OR_RETURN(producer, KafkaProducer::Make(properties_, "caudal-dlq-" + topic_));
@@ -181,8 +205,9 @@ Result<HandledLetters> TopicLetters::Handle(const LetterSelection& selection, co
   HandledLetters handled;
   std::vector<Letter> batch;
   RETURN_IF_ERROR(Read([&](const Letter& letter) -> Status {
-    if (!selection.Matches(letter) || !TakeLetter(letter, mark, &marks, &handled) || dry) return Status();
-    if (mark.what == Mark::What::kReplayed) RETURN_IF_ERROR(CheckTarget(letter, producer.get()));
+    if (!selection.Matches(letter) || !TakeLetter(letter, mark, &marks, &handled)) return Status();
+    if (mark.what == Mark::What::kReplayed) RETURN_IF_ERROR(CheckTarget(letter, client.get()));
+    if (dry) return Status();
     batch.push_back(letter);
     if (batch.size() < kLettersPerTransaction) return Status();
     RETURN_IF_ERROR(Commit(batch, mark, producer.get()));

@@ -5,6 +5,7 @@
 // transactional id or fences it; neither sends a record twice.
 #pragma once
 
+#include "connect/kafka/client/kafka_client.h"
 #include "connect/kafka/kafka_producer.h"
 #include "server/cli/dead_letters/letter_store.h"
 
@@ -13,6 +14,8 @@ namespace caudal {
 class TopicLetters : public LetterStore {
  public:
   static Result<std::unique_ptr<LetterStore>> Open(const Program& program, const Table& table);
+  // The table's topic if the cluster has none of its name, in quotes as it is told; else empty.
+  static Result<std::string> MissingTopic(const Table& table);
 
   Result<Marks> ReadMarks() override;
   Status Read(const LetterVisitor& visit) override;
@@ -23,8 +26,10 @@ class TopicLetters : public LetterStore {
   std::string handled_topic() const { return topic_ + ".handled"; }
   // One transaction: the records, unless they are only marked, and their notes.
   Status Commit(const std::vector<Letter>& letters, const Mark& mark, KafkaProducer* producer);
+  // Whether the notes can be kept in their topic, if it is there.
+  Status CheckNotes(KafkaClient* client) const;
   // Whether the letter's topic is where the letters are, so that one transaction reaches both.
-  Status CheckTarget(const Letter& letter, KafkaProducer* producer);
+  Status CheckTarget(const Letter& letter, KafkaClient* client);
 
   std::string pipeline_;  // whose letters they are
   std::string topic_;
