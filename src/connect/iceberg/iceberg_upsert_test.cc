@@ -238,6 +238,27 @@ TEST_P(IcebergUpsertTest, KeepsTheContractOfSinks) {
   EXPECT_GE(cut_short, 8);
 }
 
+TEST_P(IcebergUpsertTest, AnEpochThatChangedNothingIsSettledForGood) {
+  ASSERT_EQ(Put({{{kI, 1, 0, "a"}}}, 1).outcome, CommitOutcome::kCommitted);
+  auto sink = std::move(connector_.MakeSink(table_, Context(1))).value();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  sink_contract::NoRejects rejects;
+  ASSERT_TRUE(writer->Write(Rows({{kD, 77, 0, ""}}), rejects).ok());
+  const Committable nothing = std::move((*writer->Seal({1, 2}))->Prepare()).value();
+  for (int64_t generation = 2; generation < 6; ++generation) {
+    sink = std::move(connector_.MakeSink(table_, Context(generation))).value();
+    auto committer = std::move(sink->MakeCommitter()).value();
+    const CommitResult again = committer->Commit({1, 2}, std::span(&nothing, 1));
+    ASSERT_EQ(again.outcome, CommitOutcome::kCommitted) << generation << ": " << again.status.ToString();
+    ASSERT_TRUE(committer->RemoveLeftovers().ok());
+    // What others add in between is not of this epoch.
+    if (generation == 3) {
+      ASSERT_EQ(Put({{{kI, 77, 5, "theirs"}}}, 1, 1, "other").outcome, CommitOutcome::kCommitted);
+    }
+  }
+  EXPECT_EQ(Contents(table_), "1 0 a; 77 5 theirs; ");
+}
+
 // Counts what a sink says is there already.
 class CountedDuplicates : public sink_contract::NoRejects, public DuplicateCounter {
  public:

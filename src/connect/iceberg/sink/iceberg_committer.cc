@@ -75,6 +75,8 @@ Status IcebergCommitter::CommitEpoch(Epoch epoch, std::span<const Committable> c
   ASSIGN_OR_RETURN(IcebergLake * lake, Lake());
   iceberg::PipelineToken token = plan_->Token(epoch);
   token.positions = positions_;
+  ASSIGN_OR_RETURN(const bool settled, settled_.Has(epoch));
+  if (settled) return Status();
   Status whole = CheckFiles(parts);
   if (!whole.ok()) {
     // Once they are committed they belong to the table, which may have rewritten them.
@@ -111,13 +113,12 @@ Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<Iceberg
                 epoch->data_files());
   }
   if (!upserts) RETURN_IF_ERROR(BringKeysAlong(lake));
-  for (const IcebergCommittable& part : parts) {
-    if (part.keys) settled_.push_back(part.keys->path);
-  }
   // An epoch that changed nothing left no token by which a repeated commit would know it.
-  if (outcome.snapshot_id == 0) return Status();
+  if (outcome.snapshot_id == 0) RETURN_IF_ERROR(settled_.Note({token.generation, token.epoch}));
   // Nobody asks for them again, and what stays is a leftover.
-  for (const std::string& path : std::exchange(settled_, {})) (void)plan_->files->Remove(path).ok();
+  for (const IcebergCommittable& part : parts) {
+    if (part.keys) (void)plan_->files->Remove(part.keys->path).ok();
+  }
   return Status();
 }
 

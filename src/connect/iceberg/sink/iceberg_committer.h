@@ -11,6 +11,7 @@
 #include "connect/iceberg/iceberg_lake.h"
 #include "connect/iceberg/sink/iceberg_committable.h"
 #include "connect/iceberg/sink/iceberg_sink_plan.h"
+#include "connect/iceberg/sink/settled_epoch.h"
 #include "connect/iceberg/upsert/table_keys.h"
 #include "iceberg/commit/head_files.h"
 
@@ -19,7 +20,8 @@ namespace caudal {
 class IcebergCommitter : public SinkCommitter, public PositionKeeper {
  public:
   // Both outlive the committer; `keys` is null if the table has no key.
-  IcebergCommitter(const IcebergSinkPlan* plan, TableKeys* keys) : plan_(plan), keys_(keys) {}
+  IcebergCommitter(const IcebergSinkPlan* plan, TableKeys* keys)
+      : plan_(plan), keys_(keys), settled_(plan->files, plan->scratch) {}
 
   // The newest token of this sink in the history of the branch.
   Result<Epoch> LastCommitted() override;
@@ -42,8 +44,8 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper {
   TableKeys* keys_;
   iceberg::HeadFiles known_;  // of the table, from commit to commit
   std::unique_ptr<IcebergLake> lake_;
-  std::vector<std::string> settled_;  // files of the checkpoint that no commit will ask for
-  std::string positions_;             // JSON, of the epoch that is committed next
+  SettledEpoch settled_;
+  std::string positions_;  // JSON, of the epoch that is committed next
 };
 
 }  // namespace caudal
