@@ -50,7 +50,7 @@ constexpr OptionSpec kOptions[] = {
     {"caudal.create-topic", Kind::kBoolean, "false",
      "make the topic if it is not there, with the broker's own numbers of partitions and replicas"},
     {"caudal.max-record-bytes", Kind::kBytes, "1000000",
-     "rows whose record is larger are rejected; no more than the topic's max.message.bytes"},
+     "rows whose record is larger are rejected, and those that the topic does not take"},
     {"caudal.on-data-loss", Kind::kString, "fail",
      "lost records stop the query with their ranges; 'record-and-continue': the ranges are in ops.losses"},
     {"scan.watermark.emit.strategy", Kind::kNotBuilt, "on-event", "the watermark follows every row"},

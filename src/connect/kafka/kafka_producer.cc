@@ -15,6 +15,7 @@ namespace caudal {
 namespace {
 
 constexpr int kCallMillis = 20'000;
+constexpr int kLimitsMillis = 5'000;
 constexpr int kCommitMillis = 60'000;
 constexpr int kStallMillis = 5'000;  // without an acknowledgement
 constexpr int kPollMillis = 100;
@@ -62,6 +63,22 @@ bool IsFinal(int error) {
   return std::find(std::begin(kFinal), std::end(kFinal), error) != std::end(kFinal);
 }
 
+// Which setting of the topic a record has broken: the epoch is kept, and sent once the topic takes it.
+std::string HintFor(int error) {
+  switch (error) {
+    case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
+      return "a record's time is further from the broker's than 'message.timestamp.after.max.ms' (or "
+             "'.before.max.ms') of the topic says: raise it and start again; rows are rejected for it where "
+             "the user may describe the topic's settings (DescribeConfigs)";
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+    case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
+      return "records are larger than 'max.message.bytes' of the topic says: raise it and start again; rows "
+             "are rejected for it where the user may describe the topic's settings (DescribeConfigs)";
+    default:
+      return "";
+  }
+}
+
 rd_kafka_headers_t* HeadersOf(std::string_view bytes) {
   if (bytes.empty()) return nullptr;
   rd_kafka_headers_t* headers = rd_kafka_headers_new(8);
@@ -90,6 +107,7 @@ Status KafkaProducer::Failure(std::string_view what, int error, std::string_view
   if (!IsFinal(error)) return events_.NoAnswer(std::move(message));
   const std::string complaint = events_.last_complaint();
   Status status = Status::User(std::move(message));
+  if (std::string hint = HintFor(error); !hint.empty()) status = std::move(status).Hint(std::move(hint));
   return complaint.empty() ? status : std::move(status).At("the client said last: " + complaint);
 }
 
@@ -256,6 +274,10 @@ Result<int32_t> KafkaProducer::AwaitPartitions(const std::string& topic) {
     if (!missing || look == kLooksForKnownTopic) return partitions;
     std::this_thread::sleep_for(std::chrono::milliseconds(kPollMillis));
   }
+}
+
+KafkaTopicLimits KafkaProducer::Limits(const std::string& topic) {
+  return DescribeTopicLimits(client_, topic, kLimitsMillis);
 }
 
 Status KafkaProducer::MakeCompactedTopic(const std::string& topic) {

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "connect/kafka/client/kafka_config.h"
+#include "connect/kafka/client/kafka_topic_limits.h"
 
 // The client library's own, so that its header stays in the files that call it.
 struct rd_kafka_message_s;
@@ -61,6 +62,7 @@ class KafkaProducer {
   // The same as Partitions; makes the topic with the broker's own numbers of partitions and
   // replicas if it is not there.
   Result<int32_t> PartitionsOrMake(const std::string& topic);
+  KafkaTopicLimits Limits(const std::string& topic);
   // Makes a compacted topic of one partition unless it is there.
   Status MakeCompactedTopic(const std::string& topic);
 

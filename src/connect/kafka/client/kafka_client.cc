@@ -215,6 +215,10 @@ Result<bool> KafkaClient::CreateTopic(const std::string& name, int partitions, i
   return created;
 }
 
+KafkaTopicLimits KafkaClient::Limits(const std::string& topic, int timeout_ms) {
+  return DescribeTopicLimits(client_, topic, timeout_ms);
+}
+
 Result<KafkaRange> KafkaClient::Range(const KafkaPartitionId& partition, int timeout_ms) {
   KafkaRange range;
   rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;

@@ -14,6 +14,7 @@
 
 #include "connect/kafka/client/kafka_config.h"
 #include "connect/kafka/client/kafka_partition_id.h"
+#include "connect/kafka/client/kafka_topic_limits.h"
 
 // The client library's own, so that its header stays in the files that call it.
 struct rd_kafka_queue_s;
@@ -50,6 +51,7 @@ class KafkaClient {
   Result<std::vector<std::string>> TopicNames(int timeout_ms);
   // With the brokers' replication; false: it is there already.
   Result<bool> CreateTopic(const std::string& name, int partitions, int timeout_ms);
+  KafkaTopicLimits Limits(const std::string& topic, int timeout_ms);
   Result<KafkaRange> Range(const KafkaPartitionId& partition, int timeout_ms);
   // Of the first record at or after `millis`; -1: there is none yet.
   Result<int64_t> OffsetAt(const KafkaPartitionId& partition, int64_t millis, int timeout_ms);

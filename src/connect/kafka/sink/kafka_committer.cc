@@ -2,17 +2,40 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <map>
 #include <thread>
 
 #include "base/fault_point.h"
 #include "connect/kafka/sink/kafka_ledger.h"
+#include "connect/kafka/sink/kafka_sink_writer.h"
 
 namespace caudal {
 namespace {
 
 constexpr int kLooksAtOlderLedger = 4;
 constexpr std::chrono::seconds kOlderLedgerPause{1};
+
+using Properties = std::map<std::string, std::string>;
+
+constexpr std::string_view kBatchSize = "batch.size";
+
+int64_t BatchBytes(const Properties& properties) {
+  int64_t bytes = 1'000'000;  // KafkaProducer's own
+  const auto found = properties.find(std::string(kBatchSize));
+  if (found == properties.end()) return bytes;
+  const std::string& text = found->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return error == std::errc() && end == text.data() + text.size() ? bytes : 0;  // the library refuses it
+}
+
+// Brokers measure batches, and the client does not cut one that is refused.
+Properties WithBatchesUpTo(int64_t bytes, Properties properties) {
+  if (bytes < BatchBytes(properties)) properties[std::string(kBatchSize)] = std::to_string(bytes);
+  return properties;
+}
 
 // Not as segments are called, which are removed.
 std::string SentName(const SegmentForm& form) {
@@ -35,17 +58,27 @@ std::string KafkaCommitter::transactional_id() const {
 
 Status KafkaCommitter::Connect() {
   if (producer_ != nullptr) return Status();
-  ASSIGN_OR_RETURN(
-      std::unique_ptr<KafkaProducer> producer,
-      KafkaProducer::Make(options_.table.properties, transactional() ? transactional_id() : std::string()));
-  Result<int32_t> partitions = options_.create_topic ? producer->PartitionsOrMake(options_.topic)
-                                                     : producer->AwaitPartitions(options_.topic);
-  ASSIGN_OR_RETURN(partitions_, std::move(partitions));
+  ASSIGN_OR_RETURN(std::unique_ptr<KafkaProducer> producer, MakeProducer());
   ASSIGN_OR_RETURN(cluster_, producer->ClusterId());
   form_ = KafkaSegmentForm(options_, 0, cluster_);
   if (has_ledger()) RETURN_IF_ERROR(ReadLedger(producer.get()));
   producer_ = std::move(producer);
   return Status();
+}
+
+Result<std::unique_ptr<KafkaProducer>> KafkaCommitter::MakeProducer() {
+  for (;;) {
+    const Properties properties =
+        WithBatchesUpTo(KafkaRecordLimit(facts_->limits()), options_.table.properties);
+    ASSIGN_OR_RETURN(std::unique_ptr<KafkaProducer> producer,
+                     KafkaProducer::Make(properties, transactional() ? transactional_id() : std::string()));
+    Result<int32_t> partitions = options_.create_topic ? producer->PartitionsOrMake(options_.topic)
+                                                       : producer->AwaitPartitions(options_.topic);
+    ASSIGN_OR_RETURN(partitions_, std::move(partitions));
+    facts_->SetLimits(producer->Limits(options_.topic));
+    // The size of batches is set for the producer's life.
+    if (KafkaRecordLimit(facts_->limits()) >= BatchBytes(properties)) return producer;
+  }
 }
 
 Status KafkaCommitter::ReadLedger(KafkaProducer* producer) {

@@ -36,6 +36,8 @@ class KafkaCommitter : public SinkCommitter {
   bool has_ledger() const { return transactional() && !context_.ephemeral; }
   std::string transactional_id() const;
   Status Connect();
+  // The producer and the topic's partitions; its batches are as small as the topic wants them.
+  Result<std::unique_ptr<KafkaProducer>> MakeProducer();
   Status ReadLedger(KafkaProducer* producer);
   Status LostLedger(const Epoch& known) const;
   Result<bool> SentBefore(Epoch epoch, std::span<const Committable> committables);

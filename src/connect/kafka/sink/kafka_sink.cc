@@ -1,5 +1,7 @@
 #include "connect/kafka/sink/kafka_sink.h"
 
+#include <fmt/format.h>
+
 #include "connect/kafka/client/kafka_client.h"
 #include "connect/kafka/sink/kafka_committer.h"
 #include "connect/kafka/sink/kafka_envelope.h"
@@ -38,18 +40,26 @@ Status KafkaSink::CheckTarget() const {
 Result<std::unique_ptr<SinkWriter>> KafkaSink::MakeWriter(int task) {
   ASSIGN_OR_RETURN(KafkaEnvelope envelope, KafkaEnvelope::Make(table_, options_));
   return std::unique_ptr<SinkWriter>(std::make_unique<KafkaSinkWriter>(
-      std::move(envelope), options_.max_record_bytes,
+      std::move(envelope), options_.max_record_bytes, &facts_, context_.env,
       std::make_unique<SegmentWriter>(KafkaSegmentForm(options_, task, facts_.cluster), context_, task)));
 }
 
 Result<std::unique_ptr<SinkCommitter>> KafkaSink::MakeCommitter() {
+  if (!options_.exactly_once || context_.ephemeral) {
+    // Such a committer does not connect before its first commit, and writers want to know earlier.
+    const auto client = KafkaClient::Make(options_.table.properties, "caudal");
+    if (client.ok()) facts_.SetLimits((*client)->Limits(options_.topic, kLookMillis));
+  }
   return std::unique_ptr<SinkCommitter>(std::make_unique<KafkaCommitter>(options_, context_, &facts_));
 }
 
 ClientFacts KafkaSink::client() const {
   std::string compression = KafkaProducer::Compression(options_.table.properties);
   if (facts_.compression_refused) compression = "none: a broker does not take " + compression;
-  return {{"library", KafkaLibrary()}, {"compression", std::move(compression)}};
+  ClientFacts facts = {{"library", KafkaLibrary()}, {"compression", std::move(compression)}};
+  if (const int64_t limit = KafkaRecordLimit(facts_.limits()); limit < options_.max_record_bytes)
+    facts.emplace_back("record bytes", fmt::format("{}: the topic's max.message.bytes", limit));
+  return facts;
 }
 
 }  // namespace caudal

@@ -30,7 +30,7 @@ constexpr OptionSpec kUpsertOptions[] = {
     {"caudal.create-topic", Kind::kBoolean, "false",
      "make the topic if it is not there, with the broker's own numbers of partitions and replicas"},
     {"caudal.max-record-bytes", Kind::kBytes, "1000000",
-     "rows whose record is larger are rejected; no more than the topic's max.message.bytes"},
+     "rows whose record is larger are rejected, and those that the topic does not take"},
 };
 
 }  // namespace
