@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "connect/kafka/own_topics.h"
 #include "server/connectors.h"
 #include "server/row_limit.h"
 
@@ -101,6 +102,7 @@ Result<JobProgress> Engine::Select(Plan plan, RowsConsumer consumer, const Selec
 }
 
 Result<JobProgress> Engine::Insert(Plan plan, const InsertOptions& watch, bool* started) {
+  RETURN_IF_ERROR(LeaveOutOwnTopics(&plan));
   JobOptions options = MakeJobOptions("session", "");
   options.bounded_only = true;
   Result<std::unique_ptr<Job>> job = Job::Start(std::move(plan), options);

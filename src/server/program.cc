@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "connect/kafka/own_topics.h"
 #include "expr/evaluator.h"
 #include "fs/file_system.h"
 #include "server/connectors.h"
@@ -110,9 +111,9 @@ Result<std::unique_ptr<Program>> Program::Plan(ProgramText text, const Options& 
   }
   for (sql::Outcome& outcome : program->outcomes_) {
     auto* insert = std::get_if<sql::InsertQuery>(&outcome);
-    for (const auto& [key, value] : wins) {
-      if (insert != nullptr) insert->plan.settings[key] = value;
-    }
+    if (insert == nullptr) continue;
+    for (const auto& [key, value] : wins) insert->plan.settings[key] = value;
+    RETURN_IF_ERROR(LeaveOutOwnTopics(&insert->plan));
   }
   RETURN_IF_ERROR(program->Check());
   return program;

@@ -13,6 +13,9 @@ constexpr OptionSpec kOptions[] = {
     {"topic", Kind::kString, "", "names of topics, separated by ';'"},
     {"topic-pattern", Kind::kString, "",
      "a regular expression for whole names of topics, instead of 'topic'"},
+    {"caudal.topics-left-out", Kind::kString, "",
+     "names, separated by ';', that are not read though 'topic-pattern' fits; the query's own dead letters, "
+     "their notes and its ledgers never are"},
     {"properties.bootstrap.servers", Kind::kString, "", "host:port of brokers, separated by ','", true},
     {"properties.group.id", Kind::kString, "",
      "the group whose offsets mode 'group-offsets' starts at, and that is told the committed ones"},

@@ -34,12 +34,16 @@ Status KafkaEnumerator::Restore(std::string_view snapshot) {
   return splits_->FromJson(snapshot);
 }
 
+bool KafkaEnumerator::IsLeftOut(const std::string& topic) const {
+  return std::find(options_->left_out.begin(), options_->left_out.end(), topic) != options_->left_out.end();
+}
+
 Result<std::vector<std::string>> KafkaEnumerator::TopicNames() {
   if (options_->topic_pattern.empty()) return options_->topics;
   ASSIGN_OR_RETURN(std::vector<std::string> names, client_->TopicNames(timeout_millis()));
   const RE2 pattern(options_->topic_pattern, RE2::Quiet);
   std::erase_if(names, [&](const std::string& name) {
-    return name.starts_with("__") || !RE2::FullMatch(name, pattern);
+    return name.starts_with("__") || IsLeftOut(name) || !RE2::FullMatch(name, pattern);
   });
   std::sort(names.begin(), names.end());
   return names;
@@ -157,6 +161,13 @@ Status KafkaEnumerator::CheckAllNamed(const std::vector<std::string>& names) {
                  fmt::format("the checkpoint has positions of topic '{}', which 'topic' does not name",
                              known))
           .Hint("name it again, or start with a new checkpoint");
+    }
+    if (IsLeftOut(known)) {
+      return Status::User(
+                 fmt::format("the checkpoint has positions of topic '{}', which is not read any more: the "
+                             "query writes it, or 'caudal.topics-left-out' names it",
+                             known))
+          .Hint("start with a new checkpoint");
     }
     ASSIGN_OR_RETURN(const KafkaTopic topic, Look(known));
     if (topic.partitions > 0) continue;

@@ -36,6 +36,7 @@ class KafkaEnumerator : public SplitEnumerator {
   bool bounded() const { return options_->stop.mode != KafkaOffsetsSpec::Mode::kUnbounded; }
   int timeout_millis() const;
   Result<Found> Find();
+  bool IsLeftOut(const std::string& topic) const;
   Result<std::vector<std::string>> TopicNames();
   // The topic; at a start looks more than once before it says that there is none.
   Result<KafkaTopic> Look(const std::string& name);

@@ -109,6 +109,11 @@ Status ReadTopics(const Table& table, KafkaTableOptions* options) {
     return Wrong(table, options->topics.empty() ? "it has neither 'topic' nor 'topic-pattern'"
                                                 : "it has both 'topic' and 'topic-pattern'");
   }
+  options->left_out = SplitList(table.option("caudal.topics-left-out"));
+  if (options->topic_pattern.empty() && !options->left_out.empty()) {
+    return Wrong(table, "'caudal.topics-left-out' has no effect without 'topic-pattern'")
+        .Hint("leave it out: only the topics that 'topic' names are read");
+  }
   if (!options->topic_pattern.empty()) {
     const RE2 pattern(options->topic_pattern, RE2::Quiet);
     if (!pattern.ok()) {

@@ -26,8 +26,9 @@ struct KafkaOffsetsSpec {
 Status CheckKafkaFormats(const Table& table);
 
 struct KafkaTableOptions {
-  std::vector<std::string> topics;  // or:
-  std::string topic_pattern;        // a regular expression for whole names
+  std::vector<std::string> topics;    // or:
+  std::string topic_pattern;          // a regular expression for whole names
+  std::vector<std::string> left_out;  // names that are not read though the pattern fits
   KafkaOffsetsSpec start, stop;
   // Of partitions without a committed offset, in mode kGroup: kUnbounded = it is an error.
   KafkaOffsetsSpec::Mode without_commit = KafkaOffsetsSpec::Mode::kUnbounded;

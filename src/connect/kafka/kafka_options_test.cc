@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "connect/kafka/kafka_connector.h"
+#include "connect/kafka/sink/kafka_sink_options.h"
 
 namespace caudal {
 namespace {
@@ -65,7 +66,14 @@ TEST(KafkaTableOptions, WhatIsAlwaysSoMayBeSaid) {
   EXPECT_TRUE(options->accept_initial_skip);
 }
 
+TEST(KafkaTableOptions, ALedgerIsATopicOfItsOwn) {
+  const auto options = KafkaSinkOptions::From(MakeTable({{"caudal.ledger-topic", "a"}}), false);
+  EXPECT_THAT(options.status().ToString(), HasSubstr("'caudal.ledger-topic' is the table's own topic, 'a'"));
+}
+
 TEST(KafkaTableOptions, RefusesByName) {
+  EXPECT_THAT(Message(MakeTable({{"caudal.topics-left-out", "b"}})),
+              HasSubstr("'caudal.topics-left-out' has no effect without 'topic-pattern'"));
   const std::pair<Options, std::string> kCases[] = {
       {{{"json.nix", "x"}}, "unknown option 'json.nix' of format 'json'"},
       {{{"properties.auto.offset.reset", "Earliest"}}, "'properties.auto.offset.reset' is 'Earliest'"},

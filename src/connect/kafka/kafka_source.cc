@@ -44,6 +44,14 @@ Result<std::unique_ptr<Source>> KafkaSource::Make(const Table& table, const Read
   return std::unique_ptr<Source>(std::move(source));
 }
 
+ClientFacts KafkaSource::client() const {
+  ClientFacts facts = {{"library", KafkaLibrary()}};
+  if (!options_.left_out.empty()) {
+    facts.emplace_back("topics left out", fmt::format("{}", fmt::join(options_.left_out, ", ")));
+  }
+  return facts;
+}
+
 std::unique_ptr<SplitEnumerator> KafkaSource::MakeEnumerator() {
   return std::make_unique<KafkaEnumerator>(client_.get(), &options_, &splits_);
 }

@@ -21,7 +21,7 @@ class KafkaSource : public Source {
   std::unique_ptr<SplitEnumerator> MakeEnumerator() override;
   Result<std::unique_ptr<SplitReader>> Open(const Split& split, const Position& position) override;
   void Committed(const std::vector<std::pair<Split, Position>>& positions) override;
-  ClientFacts client() const override { return {{"library", KafkaLibrary()}}; }
+  ClientFacts client() const override;
 
  private:
   KafkaSource(KafkaTableOptions options, KafkaColumns columns, Env* env, MemoryBudget* budget)

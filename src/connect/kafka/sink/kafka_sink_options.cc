@@ -71,6 +71,11 @@ Result<KafkaSinkOptions> KafkaSinkOptions::From(const Table& table, bool upsert)
   ASSIGN_OR_RETURN(options.exactly_once, ParseGuarantee(table));
   options.transactional_id_prefix = table.option("sink.transactional-id-prefix", "caudal");
   options.ledger_topic = table.option("caudal.ledger-topic", "__caudal_ledger");
+  if (options.ledger_topic == options.topic) {
+    return WrongSink(table,
+                     fmt::format("'caudal.ledger-topic' is the table's own topic, '{}'", options.topic))
+        .Hint("the ledger is a topic of its own: leave the option out, or name another one");
+  }
   options.create_topic = BooleanOption(table, "caudal.create-topic");
   ASSIGN_OR_RETURN(options.max_record_bytes, ParseBytes(table.option("caudal.max-record-bytes", "1000000")));
   return options;
