@@ -109,7 +109,7 @@ class AppendCommit {
       return built.status();
     }
     if (built->manifest_list.empty()) {  // nothing to do
-      done_ = {AppendResult::kCommitted, 0, attempts_};
+      done_ = {live_ ? AppendResult::kFound : AppendResult::kCommitted, 0, attempts_};
       return true;
     }
     const Snapshot& snapshot = *built;
@@ -152,6 +152,8 @@ class AppendCommit {
       // What only tells of files that are gone has been told by the snapshot that wrote it.
       std::erase_if(kept, [](const ManifestFile& manifest) { return !manifest.has_live_files(); });
     }
+    ASSIGN_OR_RETURN(live_, IsLive(table, parent, kept));
+    if (live_) return Snapshot();
     std::vector<ManifestFile> manifests = append_.manifests;
     manifests.insert(manifests.end(), kept.begin(), kept.end());
     DeleteChanges changes;
@@ -183,6 +185,34 @@ class AppendCommit {
     RETURN_IF_ERROR(files_.Write(snapshot.manifest_list, list.bytes));
     written_.push_back(snapshot.manifest_list);
     return snapshot;
+  }
+
+  // Whether the files are the head's already: an earlier try was taken, and its token has expired. Manifests
+  // are looked into only if that may be.
+  Result<bool> IsLive(const TableMetadata& table, const Snapshot* parent,
+                      const std::vector<ManifestFile>& kept) const {
+    std::set<std::string> listed;
+    for (const ManifestFile& manifest : kept) listed.insert(manifest.manifest_path);
+    for (const ManifestFile& manifest : append_.manifests) {
+      if (listed.contains(manifest.manifest_path)) return true;
+    }
+    if (append_.manifests.empty() || !TokensMayHaveExpired(table, parent)) return false;
+    HeadFiles head;
+    RETURN_IF_ERROR(head.Load(files_, kept));
+    HeadFiles added;
+    RETURN_IF_ERROR(added.Load(files_, append_.manifests));
+    return head.HasAnyOf(added);
+  }
+
+  // None of the pipeline's epochs is in the history, which does not go back to its beginning.
+  bool TokensMayHaveExpired(const TableMetadata& table, const Snapshot* at) const {
+    if (at == nullptr || FindToken(table, options_.branch, token_).newest) return false;
+    std::set<int64_t> seen;
+    while (at->parent_snapshot_id && seen.insert(at->snapshot_id).second) {
+      at = table.FindSnapshot(*at->parent_snapshot_id);
+      if (at == nullptr) return true;
+    }
+    return false;
   }
 
   Result<DeleteChanges> TakeRowsAway(const TableMetadata& table, const Snapshot* parent,
@@ -224,6 +254,7 @@ class AppendCommit {
   std::set<int64_t> tried_;  // of every one
   int attempts_ = 0;
   bool unknown_ = false;
+  bool live_ = false;  // the files are the head's already
   Status last_;
 };
 

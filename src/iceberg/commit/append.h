@@ -51,14 +51,15 @@ enum class AppendResult {
 };
 struct AppendOutcome {
   AppendResult result = AppendResult::kCommitted;
-  int64_t snapshot_id = 0;
+  int64_t snapshot_id = 0;  // 0: none was made, or it has expired
   int attempts = 0;
   int64_t sequence_number = 0;  // of the snapshot
   int64_t parent_id = 0;        // the snapshot that it was made upon; 0: none
 };
 
 // Searches the branch for the token and, if it is absent, asserts the head that was searched: however late an
-// earlier attempt arrives, at most one is taken. After an attempt whose outcome is unknown nothing is
+// earlier attempt arrives, at most one is taken. Files that the head has already are found too: the snapshot
+// with their token may have expired. After an attempt whose outcome is unknown nothing is
 // removed. External error (backoff) when the tries of the table's `commit.retry.num-retries` are used up:
 // unknown or refused, the same call may be repeated. User error if the table is gone or another one.
 Result<AppendOutcome> CommitAppend(Catalog* catalog, const TableFiles& files, const TableName& name,

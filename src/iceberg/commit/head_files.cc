@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "iceberg/manifest/manifest_reader.h"
@@ -83,6 +84,11 @@ Status HeadFiles::Load(const TableFiles& files, const std::vector<ManifestFile>&
 const HeadFiles::Data* HeadFiles::FindData(std::string_view path) const {
   const auto found = data_.find(path);
   return found == data_.end() ? nullptr : found->second.data;
+}
+
+bool HeadFiles::HasAnyOf(const HeadFiles& other) const {
+  return std::any_of(other.data_.begin(), other.data_.end(),
+                     [&](const auto& one) { return data_.contains(one.first); });
 }
 
 const HeadFiles::Delete* HeadFiles::FindVector(std::string_view path) const {

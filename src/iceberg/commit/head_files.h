@@ -40,6 +40,8 @@ class HeadFiles {
   std::vector<Delete> FindPositions(std::string_view path, const Data& data) const;
   // Every live entry of a manifest of deletes.
   const std::vector<ManifestEntry>& EntriesOf(const ManifestFile& manifest) const;
+  // Whether one of the other's data files is among these.
+  bool HasAnyOf(const HeadFiles& other) const;
   size_t data_files() const { return data_.size(); }
 
  private:

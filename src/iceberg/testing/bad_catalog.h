@@ -109,6 +109,13 @@ class BadCatalog : public Catalog {
     for (const TableCommit& commit : std::exchange(late_, {})) (void)Take(commit).ok();
   }
   const TableMetadata& table() const { return history_.back(); }
+  // Every snapshot but the head expires, so long ago that nobody sees an older state.
+  void ExpireAllButHead() {
+    TableMetadata table = history_.back();
+    std::erase_if(table.snapshots,
+                  [&](const Snapshot& one) { return one.snapshot_id != table.current_snapshot_id; });
+    history_ = {std::move(table)};
+  }
 
   std::function<void()> meanwhile;  // what another writer does before the next request arrives, once
   bool forget_tokens = false;       // planted: the history does not tell what was committed
