@@ -59,6 +59,17 @@ void HeadFiles::Forget(const Contents& contents) {
 }
 
 Status HeadFiles::Load(const TableFiles& files, const std::vector<ManifestFile>& manifests) {
+  Status changed = Change(files, manifests);
+  if (!changed.ok()) {
+    // Half of a change: paths may have moved to manifests that nobody wants next time.
+    vectors_.clear();
+    data_.clear();
+    contents_.clear();
+  }
+  return changed;
+}
+
+Status HeadFiles::Change(const TableFiles& files, const std::vector<ManifestFile>& manifests) {
   std::set<std::string_view> wanted;
   for (const ManifestFile& manifest : manifests) wanted.insert(manifest.manifest_path);
   vectors_.clear();

@@ -20,7 +20,7 @@ namespace caudal::iceberg {
 class HeadFiles {
  public:
   // Makes these, and nothing else, the manifests that it knows; blocks to read new ones. Data error for a
-  // damaged manifest and for two deletion vectors of one file.
+  // damaged manifest and for two deletion vectors of one file. Knows none after an error.
   Status Load(const TableFiles& files, const std::vector<ManifestFile>& manifests);
 
   struct Data {
@@ -50,6 +50,7 @@ class HeadFiles {
     std::vector<ManifestEntry> deletes;              // of a manifest of deletes
     std::vector<std::pair<std::string, Data>> data;  // of one of data
   };
+  Status Change(const TableFiles& files, const std::vector<ManifestFile>& manifests);
   static Result<std::unique_ptr<Contents>> Read(const TableFiles& files, const ManifestFile& manifest);
   Status AddVectors(const Contents& contents);
   void Forget(const Contents& contents);
