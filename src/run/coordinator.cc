@@ -217,11 +217,12 @@ Runnable::Outcome Coordinator::Run() {
   return Outcome::kIdle;
 }
 
-// For whom an operator waits: no barrier passes it.
+// For whom an operator waits: no barrier passes it. A source that waits for somebody lets barriers pass.
 Status Coordinator::OperatorTrouble() const {
   for (const std::unique_ptr<Task>& task : parts_.graph->tasks()) {
     for (const NodeProgress& node : task->progress().nodes) {
-      if (!node.trouble.ok()) return node.trouble;
+      if (!node.trouble.ok() && roles_[static_cast<size_t>(node.node)] != NodeRole::kSource)
+        return node.trouble;
     }
   }
   return Status();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/outage.h"
 #include "base/fault_point.h"
 #include "data/column_view.h"
 
@@ -419,6 +420,10 @@ NodeProgress SourceTask::progress() const {
     each.gaps = split->reader->gaps();
     each.losses = split->reader->losses();
     each.records = RecordsPassed(*split);
+    const Outage* away = dynamic_cast<const Outage*>(split->reader.get());
+    if (Status outage = away != nullptr ? away->outage() : Status(); progress.trouble.ok() && !outage.ok()) {
+      progress.trouble = std::move(outage).At(SplitName(*split));
+    }
     each.first_arrival_millis = split->first_arrival_millis;
   }
   // Whoever knows bytes alone is taken to go on with rows of the mean size.

@@ -99,10 +99,12 @@ void AddState(const JobProgress& progress, const Batch& batch, OpsRow* row) {
   error.ok() ? row->Null().Null() : row->Text(DomainName(error.domain())).Text(error.ToString());
 }
 
-// Whether the source's watermark waits for this split: another one is further.
+// Whether the source's watermark waits for this split: another one is further, or nobody can tell how far
+// this one is.
 bool Holds(const OperatorProgress& scan, const SplitProgress& split) {
   if (split.idle) return false;
-  bool further = false;
+  const Backlog& backlog = split.backlog;
+  bool further = backlog.rows < 0 && backlog.bytes < 0 && backlog.files < 0 && !backlog.settled;
   for (const SplitProgress& other : scan.splits) {
     if (other.idle) continue;
     if (other.watermark < split.watermark) return false;

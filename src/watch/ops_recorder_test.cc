@@ -120,6 +120,25 @@ TEST_F(OpsRecorderTest, ARestartWithinTheProcessLosesNoRow) {
   EXPECT_THAT(Query("SELECT sum(rows_read) FROM streaming_progress"), ElementsAre("150"));
 }
 
+// Nothing that comes out may be due to the outage: then the watermark waits for that split, whoever else
+// there is.
+TEST_F(OpsRecorderTest, ASplitInAnOutageHoldsTheWatermarkAndIsAsFarBehindAsNobodyKnows) {
+  JobProgress job = After(1, 100);
+  SplitProgress split;
+  split.id = "t[0]";
+  split.watermark = 1'772'368'400'000;
+  split.backlog.settled = false;
+  job.operators[0].splits = {split};
+  job.operators[0].trouble = Status::External("no Kafka broker answers");
+  OpsRecorder recorder(folder_, {"p", "me", "7"}, &env_);
+  recorder.Observe(ClicksPlan(1), job);
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(Query("SELECT split || ' ' || holds || ' ' || ifnull(lag_rows, 'NULL') || ' ' || "
+                    "ifnull(lag_seconds, 'NULL') FROM splits"),
+              ElementsAre("t[0] 1 NULL NULL"));
+  EXPECT_THAT(Query("SELECT error_text FROM queries"), ElementsAre(HasSubstr("no Kafka broker answers")));
+}
+
 // KF-01: why nothing comes out is told by name.
 TEST_F(OpsRecorderTest, TheSplitThatHoldsTheWatermarkIsNamed) {
   JobProgress job = After(1, 100);

@@ -15,6 +15,7 @@ using Mode = KafkaOffsetsSpec::Mode;
 // At the start nothing runs that could be held up.
 constexpr int kFirstTimeoutMillis = 10'000;
 constexpr int kTimeoutMillis = 3'000;
+constexpr int kTimeoutMillisOfSilent = 5'000;  // so that who is slow and not away is heard
 // A broker that has just started does not know all topics yet: one answer is not believed.
 constexpr int kLookAgainMillis = 250;
 constexpr int kLooksForGoneTopic = 3;  // while it is being read: discoveries in a row
@@ -27,7 +28,10 @@ constexpr std::string_view kNewCheckpoint =
 
 }  // namespace
 
-int KafkaEnumerator::timeout_millis() const { return discovered_ ? kTimeoutMillis : kFirstTimeoutMillis; }
+int KafkaEnumerator::timeout_millis() const {
+  if (!discovered_) return kFirstTimeoutMillis;
+  return silent_ ? kTimeoutMillisOfSilent : kTimeoutMillis;
+}
 
 Status KafkaEnumerator::Restore(std::string_view snapshot) {
   restored_ = true;
@@ -261,8 +265,12 @@ Result<std::vector<Split>> KafkaEnumerator::Discover() {
   Result<Found> found = Find();
   if (!found.ok()) {
     // A broker that is away holds the source up and ends nothing.
-    if (discovered_ && found.status().domain() == Domain::kExternal && !made_again_) return splits;
-    return found.status();
+    if (!discovered_ || found.status().domain() != Domain::kExternal || made_again_) return found.status();
+    for (const KafkaPartitionId& partition : splits_->partitions()) {
+      splits_->NoteNoAnswer(partition, found.status());
+    }
+    silent_ = true;
+    return splits;
   }
   splits_->SetCluster(cluster_);
   for (const KafkaTopic& topic : found->topics) {
@@ -283,10 +291,21 @@ Result<std::vector<Split>> KafkaEnumerator::Discover() {
 void KafkaEnumerator::AskEnds() {
   client_->Serve();
   if (bounded()) return;
-  for (const KafkaPartitionId& partition : splits_->partitions()) {
-    const Result<KafkaRange> range = client_->Range(partition, timeout_millis());
-    if (!range.ok()) return;  // the next call asks again
+  std::vector<KafkaPartitionId> partitions = splits_->partitions();
+  // Who did not answer last time holds up none of the others.
+  std::stable_partition(partitions.begin(), partitions.end(),
+                        [&](const KafkaPartitionId& partition) { return splits_->answers(partition); });
+  silent_ = false;
+  for (const KafkaPartitionId& partition : partitions) {
+    const bool answered = splits_->answers(partition);
+    const Result<KafkaRange> range =
+        client_->Range(partition, answered ? kTimeoutMillis : kTimeoutMillisOfSilent);
+    if (!range.ok()) {
+      if (range.status().domain() == Domain::kExternal) splits_->NoteNoAnswer(partition, range.status());
+      return;  // the next call asks again
+    }
     splits_->SetEnd(partition, range->high);
+    splits_->NoteAnswer(partition);
   }
 }
 

@@ -59,6 +59,7 @@ class KafkaEnumerator : public SplitEnumerator {
   std::map<std::string, int> missing_;  // topics that the last discoveries did not find: how many
   bool restored_ = false;               // from a checkpoint
   bool made_again_ = false;             // a topic that is being read
+  bool silent_ = false;                 // no broker answered when the cluster was last asked
   bool elsewhere_ = false;   // the checkpoint is of another cluster, and that is recorded as a loss
   bool discovered_ = false;  // once, by this run
 };

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <thread>
 
+#include "api/outage.h"
 #include "connect/kafka/client/kafka_client.h"
 #include "connect/kafka/kafka_connector.h"
 #include "connect/kafka/kafka_position.h"
@@ -150,6 +151,7 @@ class KafkaSourceTest : public ::testing::Test {
     for (const auto& row : read.rows) values.push_back(std::get<int64_t>(row[0].data));
     return values;
   }
+  Status outage() const { return dynamic_cast<const Outage&>(*reader_).outage(); }
   KafkaPosition At() const { return KafkaPosition::Parse(reader_->position()).value(); }
 
   MemoryBudget budget_{"q", 0};
@@ -514,6 +516,29 @@ TEST_F(KafkaSourceTest, ABrokerThatIsAwayHoldsUpAndEndsNothing) {
   rd_kafka_mock_broker_set_up(cluster_, 1);
   PutNumbers(2, 4);
   EXPECT_THAT(First(ReadUntil(2)), ElementsAre(2, 3));
+}
+
+// Nothing waits, as far as anybody knew: but nobody knows.
+TEST_F(KafkaSourceTest, ABrokerThatDoesNotAnswerTwiceIsTold) {
+  PutNumbers(0, 2);
+  ASSERT_TRUE(OpenFirst().ok());
+  ReadUntil(2);
+  rd_kafka_mock_broker_set_down(cluster_, 1);
+  ASSERT_TRUE(enumerator_->Discover().ok());
+  EXPECT_TRUE(outage().ok()) << "it may be slow";
+  ASSERT_TRUE(enumerator_->Discover().ok());
+  EXPECT_THAT(outage().message(), HasSubstr("no Kafka broker answers"));
+  EXPECT_EQ(outage().domain(), Domain::kExternal);
+  EXPECT_EQ(reader_->backlog().rows, -1);
+  EXPECT_EQ(reader_->backlog().millis, -1);
+  EXPECT_FALSE(reader_->backlog().settled);
+  rd_kafka_mock_broker_set_up(cluster_, 1);
+  PutNumbers(2, 3);
+  EXPECT_THAT(First(ReadUntil(1)), ElementsAre(2));
+  EXPECT_TRUE(outage().ok()) << "a record is an answer";
+  ASSERT_TRUE(enumerator_->Discover().ok());
+  EXPECT_TRUE(outage().ok());
+  EXPECT_EQ(reader_->backlog().rows, 0);
 }
 
 TEST_F(KafkaSourceTest, ErrorsOfFetchesThatPassLoseAndRepeatNothing) {

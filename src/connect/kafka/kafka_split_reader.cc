@@ -29,6 +29,10 @@ int64_t KafkaSplitReader::records_passed() const {
 
 Backlog KafkaSplitReader::backlog() const {
   Backlog backlog;
+  if (!outage().ok()) {
+    backlog.settled = false;
+    return backlog;
+  }
   backlog.rows = parts_.fetcher->records_behind(parts_.splits->end(parts_.fetcher->partition()));
   backlog.settled = parts_.fetcher->heard();
   if (backlog.rows == 0) {
@@ -44,6 +48,7 @@ Result<Poll> KafkaSplitReader::Next() {
   RETURN_IF_ERROR(parts_.fetcher->Take(Chunk::kMaxRows, &records_));
   WarnOfLosses();
   if (!records_.batch.records.empty()) {
+    parts_.splits->NoteAnswer(parts_.fetcher->partition());
     ASSIGN_OR_RETURN(SourceRows rows, parts_.decoder->Decode(records_));
     last_timestamp_ = records_.batch.records.back().timestamp_millis;
     rows.warnings = std::exchange(parts_.warnings, {});

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "api/outage.h"
 #include "api/source.h"
 #include "base/env.h"
 #include "base/memory_budget.h"
@@ -17,10 +18,10 @@
 
 namespace caudal {
 
-class KafkaSplitReader : public SplitReader {
+class KafkaSplitReader : public SplitReader, public Outage {
  public:
   struct Parts {
-    const KafkaSplits* splits = nullptr;
+    KafkaSplits* splits = nullptr;
     Env* env = nullptr;
     std::unique_ptr<KafkaRecordDecoder> decoder;
     std::unique_ptr<KafkaFetcher> fetcher;
@@ -35,6 +36,7 @@ class KafkaSplitReader : public SplitReader {
   int64_t records_passed() const override;
   Backlog backlog() const override;
   int64_t nothing_waits_nanos() const override { return parts_.fetcher->nothing_waits_nanos(); }
+  Status outage() const override { return parts_.splits->outage(parts_.fetcher->partition()); }
   int64_t gaps() const override { return parts_.fetcher->gaps(); }
   std::vector<LostRange> losses() const override;
 

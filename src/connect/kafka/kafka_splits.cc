@@ -10,6 +10,8 @@ namespace caudal {
 namespace {
 
 constexpr int kSplitsVersion = 1;
+// A slow broker is no outage: questions come each 10 s and wait for seconds.
+constexpr int kQuestionsOfOutage = 2;
 
 }  // namespace
 
@@ -96,6 +98,29 @@ int64_t KafkaSplits::end(const KafkaPartitionId& partition) const {
   std::lock_guard lock(mutex_);
   const auto found = ends_.find(partition);
   return found == ends_.end() ? -1 : found->second;
+}
+
+void KafkaSplits::NoteNoAnswer(const KafkaPartitionId& partition, const Status& why) {
+  std::lock_guard lock(mutex_);
+  Silence& silence = silent_[partition];
+  if (++silence.questions <= kQuestionsOfOutage) silence.why = why;
+}
+
+void KafkaSplits::NoteAnswer(const KafkaPartitionId& partition) {
+  std::lock_guard lock(mutex_);
+  silent_.erase(partition);
+}
+
+Status KafkaSplits::outage(const KafkaPartitionId& partition) const {
+  std::lock_guard lock(mutex_);
+  const auto found = silent_.find(partition);
+  if (found == silent_.end() || found->second.questions < kQuestionsOfOutage) return Status();
+  return found->second.why;
+}
+
+bool KafkaSplits::answers(const KafkaPartitionId& partition) const {
+  std::lock_guard lock(mutex_);
+  return !silent_.contains(partition);
 }
 
 size_t KafkaSplits::size() const {

@@ -45,6 +45,13 @@ class KafkaSplits {
   void SetEnd(const KafkaPartitionId& partition, int64_t end);
   int64_t end(const KafkaPartitionId& partition) const;
 
+  // The cluster was asked about the partition, and nobody answered, or somebody did.
+  void NoteNoAnswer(const KafkaPartitionId& partition, const Status& why);
+  void NoteAnswer(const KafkaPartitionId& partition);
+  // Why nobody answers, once that has been so for several questions in a row; OK: somebody does.
+  Status outage(const KafkaPartitionId& partition) const;
+  bool answers(const KafkaPartitionId& partition) const;  // the last question, if there was one
+
   // For the checkpoint.
   std::string ToJson() const;
   Status FromJson(std::string_view json);
@@ -55,6 +62,11 @@ class KafkaSplits {
   std::map<std::string, std::string> topic_ids_;
   std::map<std::string, KafkaSplit> splits_;  // by id
   std::map<KafkaPartitionId, int64_t> ends_;
+  struct Silence {
+    int questions = 0;
+    Status why;  // as it was told first: one outage is one message
+  };
+  std::map<KafkaPartitionId, Silence> silent_;
 };
 
 }  // namespace caudal
