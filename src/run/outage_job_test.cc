@@ -86,5 +86,16 @@ TEST_F(OutageJobTest, AStopWithoutAnAnswerIsNoFailure) {
   EXPECT_TRUE(job->status().ok()) << job->status().ToString();
 }
 
+// Whoever waits for the source to be idle must know that it has not been looked at.
+TEST_F(OutageJobTest, WhatHasNotBeenPolledIsNotKnown) {
+  auto job = Job::Prepare(ClicksPlan(1), Options());
+  ASSERT_TRUE(job.ok()) << job.status().ToString();
+  EXPECT_FALSE((*job)->progress().operators[0].backlog.settled);
+  (*job)->Begin();
+  EXPECT_FALSE((*job)->progress().operators[0].backlog.settled);
+  Run(**job);
+  EXPECT_TRUE((*job)->progress().operators[0].backlog.settled);
+}
+
 }  // namespace
 }  // namespace caudal

@@ -55,6 +55,7 @@ OperatorProgress SumOfTasks(size_t node, const NodeState& fingerprint, const Nod
   }
   const double elapsed = static_cast<double>(std::max<int64_t>(1, elapsed_nanos));
   for (const TaskProgress& task : tasks) {
+    if (task.nodes.empty()) sum.backlog.settled = false;  // it has not begun
     for (const NodeProgress& part : task.nodes) {
       if (part.node != static_cast<int>(node)) continue;
       Add(part, task.blocked_nanos, elapsed, &sum);

@@ -121,6 +121,7 @@ SourceTask::ActiveSplit* SourceTask::NextSplit(int64_t now) {
   for (const auto& split : splits_) {
     if (split->reader == nullptr || split->poll_at_nanos > now) continue;
     if (IsAhead(*split, slowest)) {
+      split->looked = true;
       split->empty_since_nanos = kNotEmpty;
       continue;
     }
@@ -203,6 +204,7 @@ Status SourceTask::PollSplit(ActiveSplit& split, int64_t now) {
   FAULT_POINT(source_poll);
   Result<::caudal::Poll> polled = split.reader->Next();
   if (!polled.ok()) return polled.status().At(SplitName(split));
+  split.looked = true;
   if (SourceRows* rows = std::get_if<SourceRows>(&*polled)) {
     split.backoff_nanos = split.poll_at_nanos = 0;
     split.empty_since_nanos = kNotEmpty;
@@ -401,6 +403,7 @@ NodeProgress SourceTask::progress() const {
   progress.ignored_values = ignored_values_;
   progress.warnings = warnings_;
   Backlog total;
+  total.settled = !has_mail_;  // splits may be in it
   auto add = [](int64_t& sum, int64_t value) {
     if (value >= 0) sum = std::max<int64_t>(sum, 0) + value;
   };
@@ -411,19 +414,19 @@ NodeProgress SourceTask::progress() const {
     add(total.bytes, backlog.bytes);
     add(total.files, backlog.files);
     total.millis = std::max(total.millis, backlog.millis);
-    total.settled = total.settled && backlog.settled;
+    total.settled = total.settled && backlog.settled && split->looked;
     SplitProgress& each = progress.splits.emplace_back();
     each.id = split->split.id;
     each.backlog = backlog;
     each.watermark = split->clock.now();
     each.idle = split->idle;
-    each.gaps = split->reader->gaps();
-    each.losses = split->reader->losses();
-    each.records = RecordsPassed(*split);
     const Outage* away = dynamic_cast<const Outage*>(split->reader.get());
     if (Status outage = away != nullptr ? away->outage() : Status(); progress.trouble.ok() && !outage.ok()) {
       progress.trouble = std::move(outage).At(SplitName(*split));
     }
+    each.gaps = split->reader->gaps();
+    each.losses = split->reader->losses();
+    each.records = RecordsPassed(*split);
     each.first_arrival_millis = split->first_arrival_millis;
   }
   // Whoever knows bytes alone is taken to go on with rows of the mean size.

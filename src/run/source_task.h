@@ -63,6 +63,7 @@ class SourceTask : public TaskNode {
     int64_t records_passed = -1;                                  // once finished: what the reader said last
     int64_t first_arrival_millis = -1, last_arrival_millis = -1;  // of rows read; -1 = none
     bool idle = false;
+    bool looked = false;  // it has been polled, or is not to be: what waits is known
     // The first poll without rows since the last one with: idleness counts from there, not while it is not
     // polled.
     int64_t empty_since_nanos = kNotEmpty;

@@ -440,6 +440,29 @@ class BadInput(unittest.TestCase):
         self.expect(self.caudal("run", "job.sql", "--state", "state", "--until-idle", "500 ms"), 0)
         self.assertEqual([row[0] for row in self.rows()], [0, 1, 2, 9])
 
+    def test_idle_is_who_has_been_looked_at(self):
+        self.feed({"id": 1, "amount": 1})
+        self.job(source=WATCH)
+        for more in ((), ("--drain",)):
+            shutil.rmtree(self.folder / "state", ignore_errors=True)
+            (self.folder / "out.db").unlink(missing_ok=True)
+            self.expect(self.caudal("run", "job.sql", "--state", "state", "--until-idle", "1 ms", *more), 0)
+            self.assertEqual([row[0] for row in self.rows()], [1])
+
+    def test_a_query_that_waits_to_begin(self):
+        self.run_to_end()
+        away = {"CAUDAL_FAULT": "restore_commit:error:1:1000000"}
+        query = lambda: json.loads(self.caudal("status", "--state", "state", "--json").stdout)["queries"][0]
+        for words, code, said, state in ((("--drain",), 5, "the query was to be drained", "failed"), ((), 0, "", "finished")):
+            process = self.start("run", "job.sql", "--state", "state", environment=away)
+            self.wait_for(lambda: query()["state"] == "waiting" and query()["error"], "the query to wait")
+            self.expect(self.caudal("checkpoint", "trigger", "--state", "state"), 3, "no query runs, so that no epoch can begin")
+            self.expect(self.caudal("stop", "--state", "state", *words), code)
+            self.assertEqual(process.wait(timeout=20), code)
+            self.assertIn(said, process.stderr.read())
+            self.assertEqual(query()["state"], state)
+            self.assertEqual(query()["error"] is None, code == 0)
+
     def test_a_stop_without_a_last_checkpoint_is_told(self):
         self.feed({"id": 1, "amount": 1})
         self.job(source=WATCH)

@@ -98,6 +98,7 @@ std::optional<FileBlock> FileReaderThread::Take() {
 Backlog FileReaderThread::backlog() const {
   std::lock_guard lock(mutex_);
   Backlog backlog = backlog_;
+  backlog.settled = listed_ && blocks_.empty();
   if (oldest_unread_micros_ > 0) {
     backlog.millis = std::max<int64_t>(0, (options_.env->NowMicros() - oldest_unread_micros_) / 1000);
   }
@@ -121,6 +122,7 @@ bool FileReaderThread::WaitForNextListing() {
 
 void FileReaderThread::NoteBacklog(int64_t unread_bytes, int64_t modified_micros) {
   std::lock_guard lock(mutex_);
+  listed_ = true;
   backlog_.files = queue_.waiting_files() + (unread_bytes > 0 ? 1 : 0);
   backlog_.bytes = queue_.waiting_bytes() + unread_bytes;
   backlog_.millis = 0;

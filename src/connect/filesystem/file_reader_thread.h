@@ -75,6 +75,7 @@ class FileReaderThread {
   std::condition_variable changed_;
   std::deque<FileBlock> blocks_;
   bool stopping_ = false;
+  bool listed_ = false;  // once
   Backlog backlog_;
   int64_t oldest_unread_micros_ = 0;  // modification time of the file that is read; 0 = none waits
   std::thread thread_;                // last: it uses all of the above
