@@ -77,6 +77,9 @@ class Usage(CliCase):
                 self.assertIn(f"{words[-1]}: '{value}' is not between 0 and {most}", self.refused(*words, value, code=1))
         self.assertIn("--burst", self.refused("generate", "neobank", "--out", "x", "--burst", "-1", code=1))
         self.assertIn("at --until-idle", self.refused("run", "job.sql", "--until-idle", "soon", code=1))
+        for words in (("run", "job.sql", "--until-idle"), ("sql", "SELECT 1", "--deadline")):
+            self.assertIn(f"'5' has no unit\n  at {words[-1]}\n  hint: write {words[-1]} '5 s'", self.refused(*words, "5", code=1))
+        self.assertIn("no time is none to wait", self.refused("run", "job.sql", "--until-idle", "0 s", code=1))
         self.assertIn("at --memory", self.refused("run", "job.sql", "--memory", "much", code=1))
         self.assertFalse((self.folder / "caudal-state").exists())
 

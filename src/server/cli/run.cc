@@ -13,6 +13,7 @@
 #include "run/supervise/fault_plan.h"
 #include "run/supervise/supervisor.h"
 #include "server/cli/checkpoint_use.h"
+#include "server/cli/usage/duration_argument.h"
 #include "server/engine_run.h"
 
 namespace caudal {
@@ -58,9 +59,12 @@ Status ParseListen(RunCommand* command) {
 Status PrepareOptions(RunCommand* command) {
   RETURN_IF_ERROR(ParseListen(command));
   if (!command->until_idle.empty()) {
-    const Result<int64_t> idle = ParseDurationMillis(command->until_idle);
-    if (!idle.ok()) return idle.status().At("--until-idle").Hint("write --until-idle '1 s'");
-    command->options.until_idle_millis = *idle;
+    ASSIGN_OR_RETURN(command->options.until_idle_millis,
+                     ParseDurationArgument(command->until_idle, "--until-idle"));
+    if (command->options.until_idle_millis == 0) {
+      return Status::User("--until-idle: no time is none to wait for rows")
+          .Hint("write --until-idle '1 s', or leave it out to run on");
+    }
   }
   if (command->options.drain && command->until_idle.empty()) {
     return Status::User("--drain says how --until-idle ends, and there is none")

@@ -10,6 +10,7 @@
 #include "api/connector.h"
 #include "fs/file_system.h"
 #include "server/cli/console/script_runner.h"
+#include "server/cli/usage/duration_argument.h"
 #include "server/connectors.h"
 #include "server/ops_tables.h"
 #include "server/path_tables.h"
@@ -53,8 +54,8 @@ int RunSql(const SqlCommand& command, Console& console) {
   Engine::SelectOptions ends;
   ends.should_stop = [] { return interrupted != 0; };
   if (!command.deadline.empty()) {
-    const Result<int64_t> deadline = ParseDurationMillis(command.deadline);
-    if (!deadline.ok()) return console.Fail(deadline.status().At("--deadline"), ExitCode::kUsage);
+    const Result<int64_t> deadline = ParseDurationArgument(command.deadline, "--deadline");
+    if (!deadline.ok()) return console.Fail(deadline.status(), ExitCode::kUsage);
     ends.deadline_millis = std::max<int64_t>(*deadline, 1);
   }
   if (command.statement.empty() && isatty(STDIN_FILENO) != 0) {
