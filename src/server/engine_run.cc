@@ -194,7 +194,8 @@ void EngineRun::Record(int64_t now) {
     for (size_t i = 0; i < jobs.size(); ++i) {
       // What the store says of a query that had ended before, or begins only now, is still true.
       const auto& [pipeline, query] = queries_[i];
-      if (query->ended_before() || (!query->has_run() && jobs[i].status.ok())) continue;
+      const bool begins = !query->has_run() && jobs[i].status.ok() && query->trouble().ok();
+      if (query->ended_before() || begins) continue;
       pipeline->recorder.Observe(query->plan(), jobs[i]);
     }
   }

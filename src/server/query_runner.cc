@@ -76,7 +76,8 @@ void QueryRunner::Run(std::unique_ptr<Job> job) {
 void QueryRunner::StartAgain() {
   if (held_) return TakeHeld();
   if (!starting_.valid()) {
-    if (stopping_) return End(Status());
+    // A drain after all went well has yet to be made.
+    if (stopping_ && (stopping_ != Job::StopKind::kDrain || !status_.ok())) return EndWaiting();
     if (env_->SteadyNanos() >= restart_at_nanos_) Start();
     return;
   }
@@ -185,9 +186,23 @@ void QueryRunner::OnEnd(bool ran) {
   restart_at_nanos_ = env_->SteadyNanos() + *pause * 1'000'000;
 }
 
+// It was told to stop before it could be started again. Nothing has moved since its last epoch, so that a
+// savepoint has nothing to add.
+void QueryRunner::EndWaiting() {
+  if (stopping_ != Job::StopKind::kDrain) return End(Status());
+  End(
+      Status(status_).Hint("the query was to be drained, and could not be started for that; it goes on at "
+                           "its last epoch when it is started again"));
+}
+
 void QueryRunner::End(Status status) {
   status_ = std::move(status);
-  if (!status_.ok() || last_.state == JobState::kWaiting) last_.state = JobState::kFailed;
+  if (!status_.ok()) {
+    last_.state = JobState::kFailed;
+  } else if (last_.state == JobState::kWaiting) {
+    last_.state = JobState::kFinished;
+    last_.status = Status();
+  }
   ended_ = true;
   held_ = false;
   prepared_.reset();
@@ -197,7 +212,6 @@ void QueryRunner::End(Status status) {
 void QueryRunner::Stop(Job::StopKind kind) {
   stopping_ = kind;
   if (job_ != nullptr) job_->Stop(kind);
-  // Nothing has moved since the last epoch, so that a savepoint has nothing to add.
   if (held_ && kind == Job::StopKind::kSavepoint) End(Status());
 }
 

@@ -68,6 +68,7 @@ class QueryRunner {
   void Warn(const std::string& warning);
   void OnEnd(bool ran);
   void OnFailedStart(Status status);
+  void EndWaiting();
   void End(Status status);
 
   Plan plan_;

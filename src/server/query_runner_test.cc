@@ -207,6 +207,29 @@ TEST_F(QueryRunnerTest, OnlyAQueryThatNeverRanRefusesARunForWhatIsAway) {
   EXPECT_EQ(runner_->trouble().message(), "it is still away");
 }
 
+// It has ended as it was told to, with its last epoch: not failed. But nothing has drained it.
+TEST_F(QueryRunnerTest, AQueryThatWaitsIsStoppedAndNotDrained) {
+  for (const auto kind : {Job::StopKind::kSavepoint, Job::StopKind::kDrain}) {
+    outside_.refuses = false;
+    MakeRunner();
+    runner_->Begin(/*held=*/false);
+    TickUntil([&] { return runner_->running(); });
+    outside_.refuses = true;
+    outside_.breaks = true;
+    const Status& trouble = runner_->trouble();
+    TickUntil([&] { return !trouble.ok() && trouble.message() == "it is still away"; });
+    runner_->Stop(kind);
+    TickUntil([&] { return runner_->ended(); });
+    const bool drain = kind == Job::StopKind::kDrain;
+    EXPECT_EQ(runner_->status().ok(), !drain);
+    if (drain) {
+      EXPECT_EQ(runner_->status().message(), "it is still away");
+    }
+    EXPECT_EQ(runner_->progress().state, drain ? JobState::kFailed : JobState::kFinished);
+    EXPECT_EQ(runner_->progress().status.ok(), !drain);
+  }
+}
+
 TEST_F(QueryRunnerTest, AStopEndsAHeldStartAtOnce) {
   outside_.answers = false;
   MakeRunner();

@@ -245,7 +245,7 @@ void OpsRecorder::AddQuery(const JobProgress& progress) {
   if (progress.generation == 0) {
     query.Null().Text(StateName(progress)).Null().Time(env_->NowMillis());
     for (int column = 0; column < kNumbersOfQuery; ++column) query.Null();
-    query.Text(Secrets::RedactMessage(progress.status.ToString()));
+    progress.status.ok() ? query.Null() : query.Text(Secrets::RedactMessage(progress.status.ToString()));
     return rows_.push_back(std::move(query));
   }
   query.Text(std::to_string(progress.generation));

@@ -23,6 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr auto kPoll = std::chrono::milliseconds(50);
+constexpr int64_t kToldNanos = 4'000'000'000;  // a run tells its store each second what runs
 
 // The supervisor's process; User error if nothing runs.
 Result<pid_t> FindRun(const std::string& state_root) {
@@ -98,7 +99,7 @@ Result<Json> ReadOps(Sqlite* database, std::string_view sql) {
 
 constexpr std::string_view kQueries =
     "SELECT query_id AS query, state, epoch, epochs_committed AS commits, rows_read, "
-    "CAST(rows_per_s AS INTEGER) AS rows_per_s, watermark, backlog_files, "
+    "CAST(rows_per_s AS INTEGER) AS rows_per_s, watermark, backlog_files, observed_at, "
     "(SELECT freshness_p95_ms FROM epochs e WHERE e.query_id = q.query_id AND freshness_p95_ms IS NOT NULL "
     "ORDER BY generation DESC, epoch DESC LIMIT 1) AS freshness_p95_ms, "
     "error_text AS error FROM queries q ORDER BY 1";
@@ -159,6 +160,19 @@ void MarkInterrupted(Json* queries) {
   }
 }
 
+// Of a run that goes on: what it has not told of yet is being started, and what ended well earlier has ended.
+void MarkWaiting(const Json& run, Json* queries) {
+  const Json started = run.is_object() ? run.value("started", Json()) : Json();
+  for (Json& query : *queries) {
+    const bool told = !started.is_string() || !query["observed_at"].is_string() ||
+                      query["observed_at"].get<std::string>() >= started.get<std::string>();
+    if (told || query["state"] == "finished" || query["state"] == "drained") continue;
+    query["state"] = "waiting";
+    query["rows_per_s"] = 0;
+    query["error"] = nullptr;
+  }
+}
+
 // Takes whole errors out of a table's cells, which keep the first line.
 std::string TakeErrors(Json* queries) {
   std::string errors;
@@ -187,6 +201,26 @@ std::string DrawObjects(const Json& rows) {
   return DrawTable(lines);
 }
 
+// Waits for the run to tell that a query runs, whose epoch can begin.
+Status AwaitRunning(const std::string& state_root) {
+  const int64_t start = Env::Real()->SteadyNanos();
+  for (;;) {
+    RETURN_IF_ERROR(FindRun(state_root).status());
+    ASSIGN_OR_RETURN(const std::string run, StateLock::ReadDescription(state_root));
+    StoreRows rows;
+    RETURN_IF_ERROR(ReadStore(OpsStore::PathIn(state_root), &rows));
+    MarkWaiting(Json::parse(run, nullptr, false), &rows.queries);
+    for (const Json& query : rows.queries) {
+      if (query["state"] == "running" || query["state"] == "stopping") return Status();
+    }
+    if (Env::Real()->SteadyNanos() - start >= kToldNanos) {
+      return Status::External("no query runs, so that no epoch can begin")
+          .Hint(fmt::format("caudal status --state '{}' tells what each waits for", state_root));
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
 }  // namespace
 
 int Stop(const StopCommand& command, Console& console) {
@@ -210,7 +244,8 @@ int Stop(const StopCommand& command, Console& console) {
 }
 
 int TriggerCheckpoint(const std::string& state_root, Console& console) {
-  const Status signalled = Signal(state_root, SIGUSR2).status();
+  Status signalled = AwaitRunning(state_root);
+  if (signalled.ok()) signalled = Signal(state_root, SIGUSR2).status();
   if (!signalled.ok()) return console.Fail(signalled, RefusalCode(signalled));
   console.Out(console.json ? "{\"triggered\": true}\n" : "an epoch begins\n");
   return static_cast<int>(ExitCode::kOk);
@@ -229,10 +264,12 @@ int ShowStatus(const std::string& state_root, Console& console) {
     console.Remark(fmt::format("status: the operations store cannot be read: {}", read.ToString()),
                    Json{{"warning", "the operations store cannot be read: " + read.message()}}.dump());
   }
-  if (!running) MarkInterrupted(&queries);
+  const Json run = Json::parse(*description, nullptr, false);
+  running ? MarkWaiting(run, &queries) : MarkInterrupted(&queries);
+  for (Json& query : queries) query.erase("observed_at");
   if (console.json) {
     console.Out(Json{{"running", running},
-                     {"run", Json::parse(*description, nullptr, false)},
+                     {"run", run},
                      {"queries", queries},
                      {"fates", fates},
                      {"splits", splits},
