@@ -200,13 +200,26 @@ Status CheckOptionList(std::span<const OptionSpec> specs, std::span<const Option
   return Status();
 }
 
+// What only moves a watermark, or waits for one.
+Status CheckWatermarkOptions(const Table& table) {
+  if (table.watermark) return Status();
+  for (const char* name :
+       {"caudal.max-future-skew", "scan.watermark.alignment.max-drift", "scan.watermark.idle-timeout"}) {
+    if (!table.options.contains(name)) continue;
+    return Status::User(fmt::format("'{}' has no effect on a table without a WATERMARK", name))
+        .Hint("declare one, as in WATERMARK FOR ts AS ts - INTERVAL '5' SECOND, or leave the option out");
+  }
+  return Status();
+}
+
 }  // namespace
 
 Status ValidateOptions(const Connector& connector, const Table& table) {
   const std::string owner = fmt::format("table '{}'", table.name);
   RETURN_IF_ERROR(
       CheckOptionList(connector.options(), kEverywhere, table.options, std::string(connector.name()), owner));
-  Status status = connector.CheckOptions(table);
+  Status status = CheckWatermarkOptions(table);
+  if (status.ok()) status = connector.CheckOptions(table);
   return status.ok() ? status : std::move(status).At(owner);
 }
 

@@ -1,5 +1,6 @@
 #include "api/connector.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace caudal {
@@ -46,8 +47,19 @@ TEST(ConnectorTest, MissingAndMistypedOptionsAreRefused) {
 TEST(ConnectorTest, SomeOptionsAreEveryTables) {
   for (const char* name : {"caudal.errors", "caudal.dead-letter", "caudal.max-future-skew",
                            "scan.watermark.alignment.max-drift", "scan.watermark.idle-timeout"}) {
-    const Status status = ValidateOptions(Files(), With({{"path", "/x"}, {name, "1 s"}}));
+    Table table = With({{"path", "/x"}, {name, "1 s"}});
+    table.watermark = WatermarkSpec();
+    const Status status = ValidateOptions(Files(), table);
     EXPECT_TRUE(status.ok()) << status.ToString();
+  }
+}
+
+TEST(ConnectorTest, OptionsOfAWatermarkWantOne) {
+  for (const char* name :
+       {"caudal.max-future-skew", "scan.watermark.alignment.max-drift", "scan.watermark.idle-timeout"}) {
+    const Status status = ValidateOptions(Files(), With({{"path", "/x"}, {name, "1 s"}}));
+    EXPECT_EQ(status.message(), fmt::format("'{}' has no effect on a table without a WATERMARK", name));
+    EXPECT_FALSE(status.hint().empty());
   }
 }
 
