@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kLockAttempts = 20;
 constexpr auto kLockPause = std::chrono::milliseconds(25);
+constexpr size_t kDescriptionRoom = 4096;  // bytes: a disk that is full takes another in its place
 
 std::string LockPath(const std::string& state_root) { return state_root + "/lock"; }
 std::string DescriptionPath(const std::string& state_root) { return state_root + "/run.json"; }
@@ -88,9 +89,24 @@ StateLock::~StateLock() {
 Status StateLock::Describe(const std::string& json) const {
   const std::string path = DescriptionPath(state_root_);
   const std::string hidden = state_root_ + "/.run.json";
-  std::ofstream(hidden) << json << "\n";
-  if (std::rename(hidden.c_str(), path.c_str()) != 0) return CannotWrite(path, std::strerror(errno));
-  return Status();
+  std::string text = json;
+  if (text.size() < kDescriptionRoom) text.resize(kDescriptionRoom - 1, ' ');
+  text += '\n';
+  std::ofstream file(hidden, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) {
+    if (std::rename(hidden.c_str(), path.c_str()) == 0) return Status();
+    return CannotWrite(path, std::strerror(errno));
+  }
+  // What is there stays as it is, or its place is taken: there is no other on a disk that is full.
+  std::error_code error;
+  std::filesystem::remove(hidden, error);
+  if (text.size() > kDescriptionRoom) return CannotWrite(path, "there is no space");
+  std::fstream there(path, std::ios::binary | std::ios::in | std::ios::out);
+  there << text;
+  there.close();
+  return there ? Status() : CannotWrite(path, "there is no space");
 }
 
 Result<bool> StateLock::IsHeld(const std::string& state_root) {

@@ -50,8 +50,8 @@ int TellEnd(const std::string& state_root, pid_t process, Console& console) {
   if (!text.ok()) return console.Fail(text.status(), RefusalCode(text.status()));
   const Json json = Json::parse(*text, nullptr, false);
   const bool same = json.is_object() && json.value("pid", Json()) == Json(process);
-  const Json ended =
-      same ? json.value("ended", Json::object()) : Json{{"code", 0}};  // else another has begun
+  Json ended = json.is_object() ? Json{{"code", 0}} : Json::object();  // another has begun
+  if (same) ended = json.value("ended", Json::object());
   const Json code = ended.value("code", Json());
   if (!code.is_number_integer()) {
     return console.Fail(Status::External("the run ended without a word, as one that is killed does")
