@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 #include "base/crc32c.h"
@@ -11,7 +12,7 @@
 namespace caudal::iceberg {
 namespace {
 
-constexpr std::string_view kMagic = "CDLKEYR1";
+constexpr std::string_view kMagic = "CDLKEYR2";
 constexpr int64_t kShare = 64;          // keys, about
 constexpr int64_t kReadAhead = 16'384;  // entries
 constexpr size_t kBuffer = size_t{1} << 20;
@@ -20,9 +21,24 @@ constexpr uint64_t kKeysOfAWord = 8;
 
 struct Footer {
   uint64_t size = 0, words = 0, bits = 0, files = 0;
-  uint32_t checksum = 0;  // of all before it
+  uint32_t checksum = 0;  // of all before it, in this footer too
   uint32_t end = 0x52594B43;
+
+  uint32_t Checksum(uint32_t before) const {
+    return Crc32c({reinterpret_cast<const char*>(this), offsetof(Footer, checksum)}, before);
+  }
 };
+
+// Takes `count` values off the front of `bytes`; false if there are not so many.
+template <typename T>
+bool TakeValues(uint64_t count, std::string_view* bytes, T* values) {
+  if (count > bytes->size() / sizeof(*values->data())) return false;
+  values->resize(count);
+  const size_t size = count * sizeof(*values->data());
+  if (size > 0) std::memcpy(values->data(), bytes->data(), size);
+  bytes->remove_prefix(size);
+  return true;
+}
 
 uint64_t WordOf(const KeyHash& key, uint64_t words) {
   return static_cast<uint64_t>((static_cast<unsigned __int128>(key.high) * words) >> 64);
@@ -35,22 +51,30 @@ uint64_t MaskOf(const KeyHash& key) {
   return mask;
 }
 
-uint64_t ShareOf(const KeyHash& key, int bits) { return bits == 0 ? 0 : key.high >> (64 - bits); }
+uint64_t ShareWith(const KeyHash& key, int bits) { return bits == 0 ? 0 : key.high >> (64 - bits); }
 
 }  // namespace
 
 Result<std::unique_ptr<IndexRunWriter>> IndexRunWriter::Make(FileSystem* files, const std::string& path,
                                                              int64_t most) {
   if (most >= INT64_C(0xFFFFFFFF)) return Status::User("an index of more than 2^32 keys is not written");
-  std::unique_ptr<IndexRunWriter> made(new IndexRunWriter());
+  std::unique_ptr<IndexRunWriter> made(new IndexRunWriter(files, path));
   ASSIGN_OR_RETURN(made->keys_, files->Create(path + ".keys"));
   ASSIGN_OR_RETURN(made->table_, files->Create(path + ".run"));
   const auto shares = static_cast<uint64_t>(std::max<int64_t>(1, most / kShare));
   made->bits_ = std::min(kMostBits, static_cast<int>(std::bit_width(shares)) - 1);
   made->starts_.reserve((size_t{1} << made->bits_) + 1);
+  made->sums_.resize(size_t{1} << made->bits_);
   made->words_ = static_cast<uint64_t>(most) / kKeysOfAWord + 1;
   made->filter_ = kMagic;
   return made;
+}
+
+IndexRunWriter::~IndexRunWriter() {
+  if (whole_) return;
+  keys_.reset();
+  table_.reset();
+  for (const char* end : {".keys", ".run"}) (void)files_->Remove(path_ + end).ok();
 }
 
 // The share's first entry is the next one, as is that of every share before it which has none.
@@ -59,7 +83,10 @@ void IndexRunWriter::Fill(uint64_t share) {
 }
 
 Status IndexRunWriter::Add(const IndexEntry& entry) {
-  Fill(ShareOf(entry.key, bits_));
+  const uint64_t share = ShareWith(entry.key, bits_);
+  Fill(share);
+  const std::string_view bytes(reinterpret_cast<const char*>(&entry), sizeof(entry));
+  sums_[share] = Crc32c(bytes, sums_[share]);
   const uint64_t word = WordOf(entry.key, words_);
   for (; word_number_ < word; ++word_number_) {
     filter_.append(reinterpret_cast<const char*>(&word_), sizeof(word_));
@@ -72,7 +99,7 @@ Status IndexRunWriter::Add(const IndexEntry& entry) {
     filter_.clear();
   }
   ++size_;
-  buffer_.append(reinterpret_cast<const char*>(&entry), sizeof(entry));
+  buffer_ += bytes;
   if (buffer_.size() < kBuffer) return Status();
   RETURN_IF_ERROR(keys_->Append(buffer_));
   buffer_.clear();
@@ -95,16 +122,19 @@ Status IndexRunWriter::Finish() {
   Fill(uint64_t{1} << bits_);
   std::string rest = std::move(filter_);
   rest.append(reinterpret_cast<const char*>(starts_.data()), starts_.size() * sizeof(uint32_t));
+  rest.append(reinterpret_cast<const char*>(sums_.data()), sums_.size() * sizeof(uint32_t));
   for (const std::string& file : data_files_) {
     const auto length = static_cast<uint32_t>(file.size());
     rest.append(reinterpret_cast<const char*>(&length), sizeof(length));
     rest += file;
   }
   Footer footer{static_cast<uint64_t>(size_), words_, static_cast<uint64_t>(bits_), data_files_.size()};
-  footer.checksum = Crc32c(rest, checksum_);
+  footer.checksum = footer.Checksum(Crc32c(rest, checksum_));
   RETURN_IF_ERROR(table_->Append(rest));
   RETURN_IF_ERROR(table_->Append({reinterpret_cast<const char*>(&footer), sizeof(footer)}));
-  return table_->Close();
+  RETURN_IF_ERROR(table_->Close());
+  whole_ = true;
+  return Status();
 }
 
 Result<std::unique_ptr<const IndexRun>> IndexRun::Open(FileSystem* files, const std::string& path) {
@@ -127,28 +157,29 @@ Status IndexRun::ReadTable(std::string_view bytes) {
   if (bytes.size() < kMagic.size() + sizeof(footer) || !bytes.starts_with(kMagic)) return damaged;
   std::memcpy(&footer, bytes.data() + bytes.size() - sizeof(footer), sizeof(footer));
   bytes.remove_suffix(sizeof(footer));
-  if (footer.end != Footer().end || footer.checksum != Crc32c(bytes) || footer.bits > kMostBits)
+  if (footer.end != Footer().end || footer.checksum != footer.Checksum(Crc32c(bytes)) ||
+      footer.bits > kMostBits || footer.words == 0)
     return damaged;
-  size_ = static_cast<int64_t>(footer.size);
   bits_ = static_cast<int>(footer.bits);
-  filter_.resize(footer.words);
-  starts_.resize((size_t{1} << bits_) + 1);
+  const uint64_t shares = uint64_t{1} << bits_;
   bytes.remove_prefix(kMagic.size());
-  std::memcpy(filter_.data(), bytes.data(), filter_.size() * sizeof(uint64_t));
-  bytes.remove_prefix(filter_.size() * sizeof(uint64_t));
-  std::memcpy(starts_.data(), bytes.data(), starts_.size() * sizeof(uint32_t));
-  bytes.remove_prefix(starts_.size() * sizeof(uint32_t));
+  if (!TakeValues(footer.words, &bytes, &filter_) || !TakeValues(shares + 1, &bytes, &starts_) ||
+      !TakeValues(shares, &bytes, &sums_))
+    return damaged;
   for (uint64_t i = 0; i < footer.files; ++i) {
-    uint32_t length = 0;
-    std::memcpy(&length, bytes.data(), sizeof(length));
-    data_files_.emplace_back(bytes.substr(sizeof(length), length));
-    bytes.remove_prefix(sizeof(length) + length);
+    std::vector<uint32_t> length;
+    if (!TakeValues(1, &bytes, &length) || !TakeValues(length[0], &bytes, &data_files_.emplace_back()))
+      return damaged;
   }
-  return keys_->size() == size_ * static_cast<int64_t>(sizeof(IndexEntry)) ? Status() : damaged;
+  size_ = starts_.back();
+  const bool fits = bytes.empty() && footer.size == starts_.back() && starts_[0] == 0 &&
+                    std::is_sorted(starts_.begin(), starts_.end()) &&
+                    keys_->size() == size_ * static_cast<int64_t>(sizeof(IndexEntry));
+  return fits ? Status() : damaged;
 }
 
 int64_t IndexRun::memory() const {
-  size_t bytes = filter_.size() * sizeof(uint64_t) + starts_.size() * sizeof(uint32_t);
+  size_t bytes = filter_.size() * sizeof(uint64_t) + (starts_.size() + sums_.size()) * sizeof(uint32_t);
   for (const std::string& file : data_files_) bytes += sizeof(file) + file.size();
   return static_cast<int64_t>(bytes);
 }
@@ -158,19 +189,33 @@ bool IndexRun::MayContain(const KeyHash& key) const {
   return (filter_[WordOf(key, filter_.size())] & mask) == mask;
 }
 
-std::pair<int64_t, int64_t> IndexRun::Share(const KeyHash& key) const {
-  const uint64_t share = ShareOf(key, bits_);
-  return {starts_[share], starts_[share + 1]};
+uint64_t IndexRun::ShareOf(const KeyHash& key) const { return ShareWith(key, bits_); }
+
+bool IndexRun::IsWhole(uint64_t share, std::span<const IndexEntry> entries) const {
+  const std::string_view bytes(reinterpret_cast<const char*>(entries.data()), entries.size_bytes());
+  return Crc32c(bytes) == sums_[share] &&
+         std::all_of(entries.begin(), entries.end(), [this](const IndexEntry& entry) {
+           return entry.gone() || entry.file < data_files_.size();
+         });
 }
 
-Result<std::vector<IndexEntry>> IndexRun::Read(int64_t first, int64_t count) const {
-  count = std::min(count, size_ - first);
+Result<std::vector<IndexEntry>> IndexRun::Read(int64_t least, uint64_t* share) const {
   constexpr auto kSize = static_cast<int64_t>(sizeof(IndexEntry));
+  const uint64_t from = *share;
+  const int64_t first = starts_[from];
+  do ++*share;
+  while (*share < shares() && starts_[*share] - first < least);
+  const int64_t count = starts_[*share] - first;
   ASSIGN_OR_RETURN(const MutableBufferPtr bytes, keys_->Read(first * kSize, count * kSize));
   if (static_cast<int64_t>(bytes->size()) != count * kSize)
     return Status::Data(fmt::format("'{}.keys' ends too early", path_));
   std::vector<IndexEntry> entries(static_cast<size_t>(count));
   if (count > 0) std::memcpy(entries.data(), bytes->data(), bytes->size());
+  for (uint64_t one = from; one < *share; ++one) {
+    const auto begin = static_cast<size_t>(starts_[one] - first);
+    if (!IsWhole(one, std::span(entries).subspan(begin, starts_[one + 1] - starts_[one])))
+      return Status::Data(fmt::format("'{}.keys' is damaged behind entry {}", path_, starts_[one]));
+  }
   return entries;
 }
 
@@ -182,10 +227,11 @@ IndexCursor::IndexCursor(const IndexRun* run, size_t keys) : run_(run) {
 
 Result<std::optional<IndexEntry>> IndexCursor::Find(const KeyHash& key) {
   if (run_->size() == 0 || !run_->MayContain(key)) return std::optional<IndexEntry>();
-  const auto [first, last] = run_->Share(key);
+  uint64_t share = run_->ShareOf(key);
+  const auto [first, last] = run_->Entries(share);
   const auto window_last = window_first_ + static_cast<int64_t>(window_.size());
   if (first < window_first_ || last > window_last) {
-    ASSIGN_OR_RETURN(window_, run_->Read(first, std::max(ahead_, last - first)));
+    ASSIGN_OR_RETURN(window_, run_->Read(ahead_, &share));
     window_first_ = first;
   }
   const auto begin = window_.begin() + (first - window_first_),

@@ -7,10 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/crc32c.h"
+
 namespace caudal::iceberg {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr size_t kFewRuns = 4;
 constexpr int64_t kMergeRead = 16'384;  // entries at once
 
@@ -21,11 +23,10 @@ class RunReader {
   // Null at the end.
   Result<const IndexEntry*> Peek() {
     if (at_ == entries_.size()) {
-      read_ += static_cast<int64_t>(entries_.size());
       at_ = 0;
       entries_.clear();
-      if (read_ < run_->size()) {
-        ASSIGN_OR_RETURN(entries_, run_->Read(read_, kMergeRead));
+      if (share_ < run_->shares()) {
+        ASSIGN_OR_RETURN(entries_, run_->Read(kMergeRead, &share_));
       }
     }
     return entries_.empty() ? nullptr : &entries_[at_];
@@ -43,7 +44,7 @@ class RunReader {
   std::vector<IndexEntry> entries_;
   std::vector<uint32_t> numbers_;
   size_t at_ = 0;
-  int64_t read_ = 0;
+  uint64_t share_ = 0;  // to be read next
 };
 
 }  // namespace
@@ -66,10 +67,14 @@ Status KeyIndex::Load() {
   ASSIGN_OR_RETURN(const bool there, files_->Exists(path));
   if (!there) return Status();
   ASSIGN_OR_RETURN(const std::string text, files_->ReadAll(path));
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const Status damaged = Status::Data(fmt::format("'{}' is no index of keys", path));
   try {
     if (!json.is_object() || json.at("version") != kVersion || json.at("identity") != identity_)
       return Status();
+    const auto checksum = json.at("checksum").get<uint32_t>();
+    json.erase("checksum");
+    if (Crc32c(json.dump()) != checksum) return damaged;
     for (const nlohmann::json& run : json.at("runs")) {
       ASSIGN_OR_RETURN(auto opened, IndexRun::Open(files_, folder_ + "/" + run.get<std::string>()));
       runs_.push_back(std::move(opened));
@@ -77,7 +82,7 @@ Status KeyIndex::Load() {
     next_ = json.at("next").get<int64_t>();
     stamp_ = Stamp{json.at("snapshot").get<int64_t>(), json.at("sequence").get<int64_t>()};
   } catch (const std::exception&) {
-    return Status::Data(fmt::format("'{}' is no index of keys", path));
+    return damaged;
   }
   return Status();
 }
@@ -90,6 +95,7 @@ Status KeyIndex::Store(const std::vector<std::string>& runs, const Stamp& stamp)
                          {"sequence", stamp.sequence_number},
                          {"runs", nlohmann::json::array()}};
   for (const std::string& run : runs) json["runs"].push_back(run.substr(folder_.size() + 1));
+  json["checksum"] = Crc32c(json.dump());
   const std::string path = folder_ + "/index.json";
   ASSIGN_OR_RETURN(const auto file, files_->Create(path + ".new"));
   RETURN_IF_ERROR(file->Append(json.dump()));
@@ -160,7 +166,12 @@ Status KeyIndex::Find(std::span<const KeyHash> keys, const Found& found) const {
   return Status();
 }
 
+void KeyIndex::Discard() {
+  for (const auto& run : std::exchange(added_, {})) RemoveRun(run->path());
+}
+
 Status KeyIndex::Clear() {
+  Discard();
   RETURN_IF_ERROR(files_->Remove(folder_ + "/index.json"));
   Runs gone;
   {
@@ -168,10 +179,7 @@ Status KeyIndex::Clear() {
     gone = std::exchange(runs_, {});
     stamp_.reset();
   }
-  for (Runs& some : {std::ref(gone), std::ref(added_)}) {
-    for (const auto& run : some) RemoveRun(run->path());
-    some.clear();
-  }
+  for (const auto& run : gone) RemoveRun(run->path());
   return Status();
 }
 
@@ -191,7 +199,7 @@ Status KeyIndex::Add(std::span<const IndexEntry> entries, const std::vector<std:
     RETURN_IF_ERROR(writer->Add(entry));
   }
   RETURN_IF_ERROR(writer->Finish());
-  ASSIGN_OR_RETURN(auto run, IndexRun::Open(files_, path));
+  ASSIGN_OR_RETURN(auto run, OpenWritten(path));
   added_.push_back(std::move(run));
   return Status();
 }
@@ -240,7 +248,11 @@ Status KeyIndex::Merge() {
     std::vector<std::string> paths = Paths(0, first);
     paths.push_back(path);
     for (const std::string& newer : Paths(first + merged.size(), runs_.size())) paths.push_back(newer);
-    RETURN_IF_ERROR(Store(paths, *stamp_));
+    Status stored = Store(paths, *stamp_);
+    if (!stored.ok()) {
+      RemoveRun(path);
+      return stored;
+    }
     for (size_t i = 0; i < merged.size(); ++i) gone.push_back(std::move(runs_[first + i]));
     runs_[first] = std::move(made);
     runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(first) + 1,
@@ -281,7 +293,13 @@ Result<std::unique_ptr<const IndexRun>> KeyIndex::MergeRuns(const std::vector<co
     RETURN_IF_ERROR(writer->Add(entry));
   }
   RETURN_IF_ERROR(writer->Finish());
-  return IndexRun::Open(files_, path);
+  return OpenWritten(path);
+}
+
+Result<std::unique_ptr<const IndexRun>> KeyIndex::OpenWritten(const std::string& path) {
+  auto run = IndexRun::Open(files_, path);
+  if (!run.ok()) RemoveRun(path);
+  return run;
 }
 
 }  // namespace caudal::iceberg

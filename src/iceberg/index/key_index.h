@@ -37,7 +37,8 @@ class KeyIndex {
   int64_t runs() const;
   int64_t memory() const;  // that the runs take
 
-  // Calls `found` for each of the keys that has a row, by its number in `keys`. REQUIRES: ascending.
+  // Calls `found` for each of the keys that has a row, by its number in `keys`. REQUIRES: ascending. Data
+  // error if what it reads is damaged.
   using Found = std::function<void(size_t number, const std::string& data_file, uint32_t position)>;
   Status Find(std::span<const KeyHash> keys, const Found& found) const;
 
@@ -46,6 +47,8 @@ class KeyIndex {
   // Entries that hide those before them. REQUIRES: ascending, each key once; files are numbers in
   // `data_files`. Durable, and asked by nobody until Seal.
   Status Add(std::span<const IndexEntry> entries, const std::vector<std::string>& data_files);
+  // Forgets what was added and is not yet sealed.
+  void Discard();
   // All that was added counts from here on, at this snapshot.
   Status Seal(const Stamp& stamp);
   // Whether there are more runs than there should be.
@@ -62,6 +65,8 @@ class KeyIndex {
   std::vector<std::string> Paths(size_t first, size_t last) const;
   std::string NextPath();
   void RemoveRun(const std::string& path);
+  // A run that was just written; takes it away if it cannot be read.
+  Result<std::unique_ptr<const IndexRun>> OpenWritten(const std::string& path);
   Status RemoveStrangers();
   // How many of the newest runs are to become one; 0: none.
   size_t ToMerge() const;

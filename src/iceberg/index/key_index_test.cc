@@ -59,6 +59,11 @@ class KeyIndexTest : public testing::Test {
     return found;
   }
 
+  bool Replace(const std::string& path, const std::string& bytes) {
+    auto file = memory_.Create(path);
+    return file.ok() && (*file)->Append(bytes).ok() && (*file)->Close().ok();
+  }
+
   ManualEnv env_{1, 1};
   MemoryFileSystem memory_{&env_};
   std::unique_ptr<KeyIndex> index_;
@@ -172,6 +177,62 @@ TEST_F(KeyIndexTest, ADamagedIndexIsAnEmptyOne) {
     Open();
     EXPECT_EQ(index_->stamp(), std::nullopt) << name;
   }
+}
+
+TEST_F(KeyIndexTest, AFlippedBitGivesNoWrongPlace) {
+  Open();
+  Put({{1, 0}, {2, 1}, {3, 2}}, "/a");
+  Put({{2, 7}}, "/b", {1});
+  std::map<std::string, std::string> whole;
+  const std::vector<FileInfo> files = memory_.List("/index").value();
+  for (const FileInfo& file : files) whole[file.path] = memory_.ReadAll(file.path).value();
+  ASSERT_EQ(whole.size(), 5u);
+  std::vector<KeyHash> wanted;
+  for (int i = 0; i < 6; ++i) wanted.push_back(Key(i));
+  std::sort(wanted.begin(), wanted.end());
+  int harmless = 0;
+  for (const auto& [path, bytes] : whole) {
+    for (size_t bit = 0; bit < 8 * bytes.size(); bit += 3) {
+      std::string damaged = bytes;
+      damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+      for (const auto& [name, text] : whole) ASSERT_TRUE(Replace(name, name == path ? damaged : text));
+      Open();
+      if (!index_->stamp()) continue;
+      ASSERT_EQ(index_->stamp(), stamp_) << path << " " << bit;
+      Model found;
+      const Status status =
+          index_->Find(wanted, [&](size_t number, const std::string& file, uint32_t position) {
+            found.emplace(wanted[number], RowPlace(file, position));
+          });
+      if (status.ok()) {
+        ASSERT_EQ(found, model_) << path << " " << bit;
+        ++harmless;
+      } else {
+        EXPECT_EQ(status.domain(), Domain::kData);
+        EXPECT_THAT(path, testing::EndsWith(".keys")) << "all else is read when it is opened";
+      }
+    }
+  }
+  EXPECT_EQ(harmless, 0);
+}
+
+TEST_F(KeyIndexTest, WhatCannotBeWrittenOrMergedLeavesNoFiles) {
+  Open();
+  Put({{1, 0}}, "/a");
+  const auto before = memory_.List("/index")->size();
+  const IndexEntry entry{Key(2), 0, 5};
+  ASSERT_TRUE(index_->Add({&entry, 1}, {"/b"}).ok());
+  index_->Discard();
+  EXPECT_EQ(memory_.List("/index")->size(), before);
+  {
+    const auto writer = IndexRunWriter::Make(&memory_, "/index/torn", 1).value();
+    ASSERT_TRUE(writer->Add({Key(2), IndexEntry::kGone, 0}).ok());
+    EXPECT_GT(memory_.List("/index")->size(), before);
+  }
+  EXPECT_EQ(memory_.List("/index")->size(), before);
+  ++stamp_.snapshot_id;
+  ASSERT_TRUE(index_->Seal(stamp_).ok());
+  EXPECT_EQ(Find(5), model_) << "what was discarded does not come with the next";
 }
 
 }  // namespace
