@@ -217,13 +217,18 @@ class AppendCommit {
 
   Result<DeleteChanges> TakeRowsAway(const TableMetadata& table, const Snapshot* parent,
                                      const std::vector<ManifestFile>& manifests) {
-    ASSIGN_OR_RETURN(const DeletedRows rows, deletes_->Find(table, parent));
+    ASSIGN_OR_RETURN(DeletedRows rows, deletes_->Find(table, parent));
     if (rows.empty()) return DeleteChanges();
     RETURN_IF_ERROR(known_->Load(files_, manifests));
-    Result<DeleteChanges> changes = MakeDeleteChanges(
-        {&files_, &table, known_, fmt::format("{}-{}", append_.commit_uuid, snapshot_id_)}, rows);
-    if (changes.ok()) written_ = changes->written;
-    return changes;
+    Status fits = CheckDeletedRows(*known_, rows);
+    if (!fits.ok()) {
+      ASSIGN_OR_RETURN(const bool again, deletes_->Reconsider(table, parent));
+      if (!again) return fits;
+      ASSIGN_OR_RETURN(rows, deletes_->Find(table, parent));
+      RETURN_IF_ERROR(CheckDeletedRows(*known_, rows));
+    }
+    return MakeDeleteChanges(
+        {&files_, &table, known_, fmt::format("{}-{}", append_.commit_uuid, snapshot_id_)}, rows, &written_);
   }
 
   // An orphan, no more, is what cannot be removed.

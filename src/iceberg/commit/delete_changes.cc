@@ -17,32 +17,16 @@ namespace {
 
 class Maker {
  public:
-  explicit Maker(const DeleteTarget& target) : target_(target), table_(*target.table) {}
+  Maker(const DeleteTarget& target, std::vector<std::string>* written)
+      : target_(target), table_(*target.table), written_(written) {}
 
   Result<DeleteChanges> Make(const DeletedRows& rows) {
-    for (const auto& [path, positions] : rows) {
-      if (positions.size() == 0) continue;
-      const HeadFiles::Data* data = target_.head->FindData(path);
-      if (data == nullptr) return Gone(path);
-      const int64_t last = positions.ToVector().back();
-      if (last >= data->records) {
-        return Status::Internal(
-            fmt::format("row {} of '{}' is to be deleted, which has {}", last, path, data->records));
-      }
-    }
     RETURN_IF_ERROR(table_.format_version >= 3 ? MakeVectors(rows) : MakePositionFiles(rows));
     for (auto& [spec, entries] : added_) RETURN_IF_ERROR(WriteManifest(spec, entries));
     return std::move(changes_);
   }
 
  private:
-  static Status Gone(const std::string& path) {
-    return Status::External(
-               fmt::format("rows of '{}' are to be deleted, which the table no longer has", path),
-               Retry::kBackoff)
-        .Hint("somebody rewrote or removed it; the rows are looked for again");
-  }
-
   Status MakeVectors(const DeletedRows& rows) {
     PuffinWriter puffin;
     std::vector<std::pair<const HeadFiles::Data*, DataFile>> vectors;
@@ -51,9 +35,11 @@ class Maker {
       if (positions.size() == 0) continue;
       const HeadFiles::Data& data = *target_.head->FindData(path);
       PositionSet all;
-      all.AddAll(positions);
       ASSIGN_OR_RETURN(const std::vector<HeadFiles::Delete> former, AddFormer(path, data, &all));
-      if (former.size() == 1 && former[0].entry->file.record_count == all.size()) continue;  // nothing new
+      const auto before = all.size();
+      all.AddAll(positions);
+      const bool is_vector = former.size() == 1 && former[0].entry->file.is_deletion_vector();
+      if (is_vector && all.size() == before) continue;  // nothing new
       for (const HeadFiles::Delete& one : former) Replace(one);
       const PuffinBlob blob = puffin.AddDeletionVector(EncodeDeletionVector(all), path, all.size());
       DataFile file{.content = FileContent::kPositionDeletes, .file_path = location, .file_format = "PUFFIN"};
@@ -175,12 +161,13 @@ class Maker {
 
   Status Write(const std::string& location, const std::string& bytes) {
     RETURN_IF_ERROR(target_.files->Write(location, bytes));
-    changes_.written.push_back(location);
+    written_->push_back(location);
     return Status();
   }
 
   const DeleteTarget& target_;
   const TableMetadata& table_;
+  std::vector<std::string>* written_;
   DeleteChanges changes_;
   std::map<int32_t, std::vector<ManifestEntry>> added_;            // by spec
   std::map<int32_t, std::vector<const ManifestFile*>> rewritten_;  // by spec
@@ -189,8 +176,25 @@ class Maker {
 
 }  // namespace
 
-Result<DeleteChanges> MakeDeleteChanges(const DeleteTarget& target, const DeletedRows& rows) {
-  return Maker(target).Make(rows);
+Status CheckDeletedRows(const HeadFiles& head, const DeletedRows& rows) {
+  for (const auto& [path, positions] : rows) {
+    if (positions.size() == 0) continue;
+    const HeadFiles::Data* data = head.FindData(path);
+    if (data == nullptr) {
+      return Status::Internal(
+          fmt::format("rows of '{}' are to be deleted, which the table no longer has", path));
+    }
+    const int64_t last = positions.ToVector().back();
+    if (last < data->records) continue;
+    return Status::Internal(
+        fmt::format("row {} of '{}' is to be deleted, which has {}", last, path, data->records));
+  }
+  return Status();
+}
+
+Result<DeleteChanges> MakeDeleteChanges(const DeleteTarget& target, const DeletedRows& rows,
+                                        std::vector<std::string>* written) {
+  return Maker(target, written).Make(rows);
 }
 
 }  // namespace caudal::iceberg

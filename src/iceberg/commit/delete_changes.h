@@ -23,7 +23,6 @@ using DeletedRows = std::map<std::string, PositionSet>;  // by data file
 struct DeleteChanges {
   std::vector<ManifestFile> manifests;  // durable, in no list yet
   std::set<std::string> replaced;       // manifests of the head in whose place they stand
-  std::vector<std::string> written;     // every file that was written
   std::set<std::string> partitions;     // that lost rows, as PreparedAppend has them
   // Files of deletes, of which `vectors` are deletion vectors; the positions in them; bytes.
   struct Count {
@@ -39,8 +38,12 @@ struct DeleteTarget {
   std::string name;                 // of what is written, without its end; no other attempt has it
 };
 
-// Writes what is needed; nothing if all of `rows` are gone already. External error (backoff) that names a
-// data file which the head does not have: somebody rewrote it. User error for a position behind its end.
-Result<DeleteChanges> MakeDeleteChanges(const DeleteTarget& target, const DeletedRows& rows);
+// Internal error that names a data file which the head does not have, or the position behind its end.
+Status CheckDeletedRows(const HeadFiles& head, const DeletedRows& rows);
+
+// Writes what is needed; nothing if all of `rows` are gone already. REQUIRES: CheckDeletedRows is OK. Adds to
+// `written` each file that it writes, also if it fails.
+Result<DeleteChanges> MakeDeleteChanges(const DeleteTarget& target, const DeletedRows& rows,
+                                        std::vector<std::string>* written);
 
 }  // namespace caudal::iceberg

@@ -16,6 +16,9 @@ class RowDeletes {
   // The rows to take away if the commit is made upon `head` (null: the branch has none), which may lie in the
   // commit's own data files too. External error (backoff): try again later.
   virtual Result<DeletedRows> Find(const TableMetadata& table, const Snapshot* head) = 0;
+  // `head` does not have the rows that Find gave for it. True: what was asked has been made anew of the
+  // table, so that Find may give others.
+  virtual Result<bool> Reconsider(const TableMetadata&, const Snapshot* /*head*/) { return false; }
 };
 
 // As CommitAppend. Without files to add and rows to take away nothing is committed: kCommitted, snapshot 0.
