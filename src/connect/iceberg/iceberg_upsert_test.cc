@@ -159,6 +159,13 @@ class IcebergUpsertTest : public ::testing::TestWithParam<int> {
 constexpr RowKind kI = RowKind::kInsert, kUB = RowKind::kUpdateBefore, kUA = RowKind::kUpdateAfter,
                   kD = RowKind::kDelete;
 
+// Counts what a sink says is there already.
+class CountedDuplicates : public sink_contract::NoRejects, public DuplicateCounter {
+ public:
+  void Duplicate(int32_t rows) override { duplicates += rows; }
+  int64_t duplicates = 0;
+};
+
 // KF-38.
 TEST_P(IcebergUpsertTest, Kf38TheLastRowOfAKeyStaysWhereverItsPartitionIs) {
   ASSERT_EQ(Put({{{kI, 1, 0, "a"}, {kI, 2, 0, "b"}}, {{kI, 3, 1, "c"}, {kUA, 1, 0, "a2"}}}, 1).outcome,
@@ -259,12 +266,37 @@ TEST_P(IcebergUpsertTest, AnEpochThatChangedNothingIsSettledForGood) {
   EXPECT_EQ(Contents(table_), "1 0 a; 77 5 theirs; ");
 }
 
-// Counts what a sink says is there already.
-class CountedDuplicates : public sink_contract::NoRejects, public DuplicateCounter {
- public:
-  void Duplicate(int32_t rows) override { duplicates += rows; }
-  int64_t duplicates = 0;
-};
+TEST_P(IcebergUpsertTest, AnEpochOfAnotherKeyIsRefusedByName) {
+  ASSERT_EQ(Put({{{kI, 1, 0, "a"}}}, 1).outcome, CommitOutcome::kCommitted);
+  const auto prepare = [&](int64_t epoch) {
+    auto sink = std::move(connector_.MakeSink(table_, Context(2))).value();
+    auto writer = std::move(sink->MakeWriter(0)).value();
+    sink_contract::NoRejects rejects;
+    EXPECT_TRUE(writer->Write(Rows({{kI, 1, 0, "b"}}), rejects).ok());
+    return std::move((*writer->Seal({2, epoch}))->Prepare()).value();
+  };
+  const auto commit = [&](int64_t epoch, const Committable& prepared) {
+    auto sink = std::move(connector_.MakeSink(table_, Context(3))).value();
+    return std::move(sink->MakeCommitter()).value()->Commit({2, epoch}, std::span(&prepared, 1));
+  };
+  const Committable by_id = prepare(1);
+  for (const std::vector<int>& key : {std::vector<int>{}, {1, 2}}) {
+    table_.primary_key = key;
+    const CommitResult result = commit(1, by_id);
+    EXPECT_EQ(result.outcome, CommitOutcome::kRefused);
+    EXPECT_THAT(result.status.ToString(),
+                HasSubstr("was prepared for the PRIMARY KEY (2 BIGINT NOT NULL), and"));
+  }
+  table_.primary_key = {};
+  const Committable without = prepare(2);
+  table_.primary_key = {1};
+  EXPECT_THAT(commit(2, without).status.ToString(), HasSubstr("was prepared for no PRIMARY KEY"));
+  EXPECT_EQ(Contents(table_), "1 0 a; ");
+  ASSERT_EQ(commit(1, by_id).outcome, CommitOutcome::kCommitted);
+  table_.primary_key = {1, 2};
+  EXPECT_EQ(commit(1, by_id).outcome, CommitOutcome::kCommitted) << "the history has it";
+  EXPECT_EQ(Contents(table_), "1 0 b; ");
+}
 
 TEST_P(IcebergUpsertTest, AKeyThatIsThereOrOnItsWayIsLeftOut) {
   table_.options["caudal.unique"] = "ignore";

@@ -90,6 +90,7 @@ IcebergCommittable From(const Json& json) {
     const Json& keys = json["keys"];
     made.keys = KeyPlacesFile{FromDurableName(keys.at("path").get<std::string>()),
                               keys.at("bytes").get<int64_t>(), keys.at("checksum").get<uint32_t>()};
+    made.key_identity = keys.value("identity", "");
   }
   return made;
 }
@@ -112,8 +113,10 @@ std::string IcebergCommittable::ToJson() const {
     json["files"].push_back({{"path", ToDurableName(file.location)}, {"bytes", file.bytes}});
   }
   if (keys) {
-    json["keys"] = {
-        {"path", ToDurableName(keys->path)}, {"bytes", keys->bytes}, {"checksum", keys->checksum}};
+    json["keys"] = {{"path", ToDurableName(keys->path)},
+                    {"bytes", keys->bytes},
+                    {"checksum", keys->checksum},
+                    {"identity", key_identity}};
   }
   return json.dump();
 }

@@ -21,6 +21,7 @@ struct IcebergCommittable {
   std::vector<File> files;  // data files, which must be there when they are committed
   // Of a table with a key: where the rows of the epoch's keys are.
   std::optional<KeyPlacesFile> keys;
+  std::string key_identity;  // what they are hashes of: IcebergSinkPlan's; empty: an older version wrote it
 
   std::string ToJson() const;
   // Internal error if the text is none of ToJson's.

@@ -78,6 +78,7 @@ Status IcebergCommitter::CommitEpoch(Epoch epoch, std::span<const Committable> c
   ASSIGN_OR_RETURN(const bool settled, settled_.Has(epoch));
   if (settled) return Status();
   Status whole = CheckFiles(parts);
+  if (whole.ok()) whole = CheckKey(parts);
   if (!whole.ok()) {
     // Once they are committed they belong to the table, which may have rewritten them.
     ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
@@ -128,6 +129,25 @@ Status IcebergCommitter::BringKeysAlong(IcebergLake* lake) {
   const iceberg::SnapshotRef* head = table.metadata.FindRef(kBranch);
   return keys_->Advance(table.metadata,
                         head == nullptr ? nullptr : table.metadata.FindSnapshot(head->snapshot_id));
+}
+
+Status IcebergCommitter::CheckKey(const std::vector<IcebergCommittable>& parts) const {
+  const std::string declared = plan_->key_identity();
+  for (const IcebergCommittable& part : parts) {
+    const std::string& prepared = part.key_identity.empty() && part.keys ? declared : part.key_identity;
+    if (prepared == declared && part.keys.has_value() == (keys_ != nullptr)) continue;
+    const auto name = [](const std::string& key) {
+      return key.empty() ? std::string("no PRIMARY KEY") : fmt::format("the PRIMARY KEY ({})", key);
+    };
+    return Status::User(
+               fmt::format("an epoch that is not yet committed was prepared for {}, and the table is "
+                           "declared with {} now (field ids and types)",
+                           name(prepared), name(declared)))
+        .Hint(
+            "run the query as it was until it has committed, and change the key then, or start under another "
+            "--state folder");
+  }
+  return Status();
 }
 
 Status IcebergCommitter::CheckFiles(const std::vector<IcebergCommittable>& parts) const {

@@ -37,6 +37,8 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper {
   Status CommitKeys(IcebergLake* lake, const std::vector<IcebergCommittable>& parts,
                     const iceberg::PipelineToken& token, const iceberg::AppendOptions& options);
   Status BringKeysAlong(IcebergLake* lake);
+  // User error if the epoch was prepared for another key than the table is declared with now.
+  Status CheckKey(const std::vector<IcebergCommittable>& parts) const;
   // Data error that names a file which is gone or another one.
   Status CheckFiles(const std::vector<IcebergCommittable>& parts) const;
 

@@ -82,6 +82,15 @@ Result<IcebergSinkPlan> IcebergSinkPlan::Make(const Table& declared, const Icebe
   return plan;
 }
 
+std::string IcebergSinkPlan::key_identity() const {
+  std::string text;
+  for (const int column : key) {
+    if (!text.empty()) text += ' ';
+    text += fmt::format("{} {}", ids[static_cast<size_t>(column)], rows[column].type.ToString());
+  }
+  return text;
+}
+
 std::string IcebergSinkPlan::data_folder() const { return iceberg::DataFolder(table); }
 
 }  // namespace caudal

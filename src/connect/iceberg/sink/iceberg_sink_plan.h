@@ -53,6 +53,8 @@ struct IcebergSinkPlan {
   static Result<IcebergSinkPlan> Make(const Table& declared, const IcebergOptions& options,
                                       const iceberg::TableMetadata& table, const ConnectorContext& context);
 
+  // Which columns the key is, and of which types its bytes are made; empty: there is none.
+  std::string key_identity() const;
   std::string data_folder() const;  // as a location
   std::string hidden_prefix() const { return ".caudal-" + sink + "-"; }
   std::string final_prefix() const { return sink + "-"; }
