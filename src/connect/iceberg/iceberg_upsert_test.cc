@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <random>
@@ -16,6 +17,7 @@
 #include "data/column_builder.h"
 #include "data/column_view.h"
 #include "fs/local_file_system.h"
+#include "iceberg/index/key_index.h"
 #include "iceberg/scan/scan_plan.h"
 
 namespace caudal {
@@ -296,6 +298,67 @@ TEST_P(IcebergUpsertTest, AnEpochOfAnotherKeyIsRefusedByName) {
   table_.primary_key = {1, 2};
   EXPECT_EQ(commit(1, by_id).outcome, CommitOutcome::kCommitted) << "the history has it";
   EXPECT_EQ(Contents(table_), "1 0 b; ");
+}
+
+TEST_P(IcebergUpsertTest, AWrongIndexIsMadeAnew) {
+  ASSERT_EQ(Put({{{kI, 1, 0, "a"}, {kI, 2, 0, "b"}}}, 1).outcome, CommitOutcome::kCommitted);
+  const std::string folder = folder_ + "/state/index";
+  const auto entries = [&] {
+    std::string path;
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      if (file.path().extension() == ".keys") path = file.path();
+    }
+    return std::pair(path, FileSystem::Local()->ReadAll(path).value());
+  };
+  const auto flip = [&] {
+    auto [path, bytes] = entries();
+    bytes[bytes.size() - 1] ^= 1;
+    auto file = std::move(FileSystem::Local()->Create(path)).value();
+    ASSERT_TRUE(file->Append(bytes).ok() && file->Close().ok());
+  };
+  // What the checksums do not tell: an index that says something else of the same snapshot.
+  const auto lie = [&](const std::string& data_file, uint32_t position) {
+    const std::string json = FileSystem::Local()->ReadAll(folder + "/index.json").value();
+    const size_t at = json.find("\"identity\":\"") + 12;
+    const std::string identity = json.substr(at, json.find('"', at) - at);
+    const std::string bytes = entries().second;
+    std::vector<iceberg::IndexEntry> all(bytes.size() / sizeof(iceberg::IndexEntry));
+    std::memcpy(all.data(), bytes.data(), bytes.size());
+    for (iceberg::IndexEntry& entry : all) entry.file = 0, entry.position = position;
+    auto index = std::move(iceberg::KeyIndex::Open(FileSystem::Local(), folder, identity)).value();
+    const auto stamp = index->stamp();
+    ASSERT_TRUE(stamp && index->Clear().ok() && index->Add(all, {data_file}).ok() &&
+                index->Seal(*stamp).ok());
+  };
+  flip();
+  ASSERT_EQ(Put({{{kUA, 1, 0, "a2"}}}, 2).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(Contents(table_), "1 0 a2; 2 0 b; ");
+  lie("/nowhere.parquet", 0);
+  const CommitResult gone = Put({{{kUA, 1, 0, "a3"}, {kUA, 2, 0, "b3"}}}, 3);
+  ASSERT_EQ(gone.outcome, CommitOutcome::kCommitted) << gone.status.ToString();
+  EXPECT_EQ(Contents(table_), "1 0 a3; 2 0 b3; ");
+  // Nor are rows taken for known that are not, where a key must be new.
+  flip();
+  table_.options["caudal.unique"] = "ignore";
+  auto sink = std::move(connector_.MakeSink(table_, Context(9))).value();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  CountedDuplicates counts;
+  const Status written = writer->Write(Rows({{kI, 1, 0, "x"}, {kI, 5, 0, "e"}}), counts);
+  ASSERT_TRUE(written.ok()) << written.ToString();
+  EXPECT_EQ(counts.duplicates, 1);
+}
+
+TEST_P(IcebergUpsertTest, ACatalogThatWasRestoredFromACopyIsNamed) {
+  namespace fs = std::filesystem;
+  ASSERT_EQ(Put({{{kI, 1, 0, "a"}}}, 1).outcome, CommitOutcome::kCommitted);
+  fs::copy(folder_ + "/w", folder_ + "/copy", fs::copy_options::recursive);
+  ASSERT_EQ(Put({{{kI, 2, 0, "b"}}}, 2).outcome, CommitOutcome::kCommitted);
+  fs::remove_all(folder_ + "/w");
+  fs::rename(folder_ + "/copy", folder_ + "/w");
+  const CommitResult result = Put({{{kI, 3, 0, "c"}}}, 3);
+  EXPECT_EQ(result.outcome, CommitOutcome::kRefused) << "trying again changes nothing";
+  EXPECT_THAT(result.status.ToString(), HasSubstr("older than a commit it acknowledged"));
+  EXPECT_THAT(result.status.ToString(), HasSubstr("under another --state folder"));
 }
 
 TEST_P(IcebergUpsertTest, AKeyThatIsThereOrOnItsWayIsLeftOut) {

@@ -83,18 +83,10 @@ Status IcebergSink::Open() {
   return Status();
 }
 
-Status IcebergSink::ReadKeys() {
-  ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(options_, plan_->files, plan_->env));
-  ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(options_.name));
-  const iceberg::SnapshotRef* head = table.metadata.FindRef("main");
-  return keys_->Advance(table.metadata,
-                        head == nullptr ? nullptr : table.metadata.FindSnapshot(head->snapshot_id));
-}
-
 Result<std::unique_ptr<SinkWriter>> IcebergSink::MakeWriter(int task) {
   RETURN_IF_ERROR(Open());
   if (plan_->options.unique != IcebergUnique::kUpsert) {
-    Status read = ReadKeys();
+    Status read = keys_->AdvanceToHead();
     if (!read.ok()) return std::move(read).At(options_.frame());
   }
   if (keys_ != nullptr) return std::unique_ptr<SinkWriter>(new UpsertWriter(plan_.get(), keys_.get(), task));

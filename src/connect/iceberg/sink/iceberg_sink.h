@@ -29,8 +29,6 @@ class IcebergSink : public Sink {
       : table_(table), options_(std::move(options)), context_(context) {}
   Status Open();
   Result<IcebergSinkPlan> Prepare();
-  // The keys of the table as it is now, which the writers ask for.
-  Status ReadKeys();
 
   Table table_;
   IcebergOptions options_;

@@ -50,6 +50,20 @@ void EpochKeys::Fold() {
 Result<iceberg::DeletedRows> EpochKeys::Find(const iceberg::TableMetadata& table,
                                              const iceberg::Snapshot* head) {
   RETURN_IF_ERROR(keys_->Advance(table, head));
+  Result<iceberg::DeletedRows> rows = FindRows();
+  if (rows.ok() || rows.status().domain() != Domain::kData) return rows;
+  ASSIGN_OR_RETURN(const bool again, Reconsider(table, head));
+  if (!again) return rows;
+  return FindRows();
+}
+
+Result<bool> EpochKeys::Reconsider(const iceberg::TableMetadata& table, const iceberg::Snapshot* head) {
+  if (std::exchange(reconsidered_, true)) return false;
+  RETURN_IF_ERROR(keys_->MakeAnew(table, head));
+  return true;
+}
+
+Result<iceberg::DeletedRows> EpochKeys::FindRows() {
   iceberg::DeletedRows rows;
   for (const IndexEntry& entry : replaced_) rows[data_files_[entry.file]].Add(entry.position);
   const bool upserts = plan_->options.unique == IcebergUnique::kUpsert;

@@ -22,6 +22,8 @@ class EpochKeys : public iceberg::RowDeletes {
 
   Result<iceberg::DeletedRows> Find(const iceberg::TableMetadata& table,
                                     const iceberg::Snapshot* head) override;
+  // An index that is damaged, or stands at the head and yet says what that has not, is made anew, once.
+  Result<bool> Reconsider(const iceberg::TableMetadata& table, const iceberg::Snapshot* head) override;
   // Whether Find ever left rows of the epoch out, as 'caudal.unique' wants it.
   bool left_out() const { return left_out_; }
   // Of each key the last place, ascending; files are numbers in data_files().
@@ -31,6 +33,7 @@ class EpochKeys : public iceberg::RowDeletes {
  private:
   EpochKeys(const IcebergSinkPlan* plan, TableKeys* keys) : plan_(plan), keys_(keys) {}
   void Fold();
+  Result<iceberg::DeletedRows> FindRows();
   // Calls `former` for each entry whose key the index has, with the place there.
   using Former = std::function<void(const iceberg::IndexEntry&, const std::string&, uint32_t)>;
   Status FindFormer(const Former& former);
@@ -40,6 +43,7 @@ class EpochKeys : public iceberg::RowDeletes {
   std::vector<iceberg::IndexEntry> entries_;
   std::vector<std::string> data_files_;
   bool left_out_ = false;
+  bool reconsidered_ = false;
   std::vector<iceberg::IndexEntry> replaced_;  // rows of the epoch that later ones of it replaced
 };
 

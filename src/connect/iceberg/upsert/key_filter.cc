@@ -58,8 +58,15 @@ Result<Chunk> KeyFilter::Keep(const Chunk& chunk) {
   std::vector<KeyHash> wanted;
   for (const auto& [key, row] : asked) wanted.push_back(key);
   std::vector<bool> there(wanted.size(), false);
-  RETURN_IF_ERROR(
-      keys_->Find(wanted, [&](size_t number, const std::string&, uint32_t) { there[number] = true; }));
+  const auto mark = [&](size_t number, const std::string&, uint32_t) { there[number] = true; };
+  Status found = keys_->Find(wanted, mark);
+  if (!found.ok() && found.domain() == Domain::kData) {
+    // The index is damaged, the table is not.
+    RETURN_IF_ERROR(keys_->MakeAnewAtHead());
+    there.assign(wanted.size(), false);
+    found = keys_->Find(wanted, mark);
+  }
+  RETURN_IF_ERROR(found);
   for (size_t i = 0; i < asked.size(); ++i) {
     if (!there[i] && now_.Add(asked[i].first)) kept[static_cast<size_t>(asked[i].second)] = true;
   }

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "connect/iceberg/iceberg_lake.h"
 #include "connect/iceberg/scan/data_file_reader.h"
 #include "data/row_key.h"
 
@@ -16,15 +17,6 @@ using iceberg::IndexEntry;
 using iceberg::KeyIndex;
 
 constexpr size_t kEntriesOfARun = size_t{1} << 21;
-
-// Which table, and which bytes its keys are made of.
-std::string IdentityOf(const IcebergSinkPlan& plan) {
-  std::string text = plan.table.table_uuid;
-  for (const int column : plan.key) {
-    text += fmt::format(" {} {}", plan.ids[static_cast<size_t>(column)], plan.rows[column].type.ToString());
-  }
-  return text;
-}
 
 // What a delete takes away, and from which file.
 using DeleteName = std::tuple<std::string, int64_t, std::string>;
@@ -79,7 +71,8 @@ TableKeys::~TableKeys() { EndMerge(); }
 
 Result<std::unique_ptr<TableKeys>> TableKeys::Open(const IcebergSinkPlan* plan) {
   std::unique_ptr<TableKeys> made(new TableKeys(plan));
-  ASSIGN_OR_RETURN(made->index_, KeyIndex::Open(plan->files, plan->scratch + "/index", IdentityOf(*plan)));
+  ASSIGN_OR_RETURN(made->index_, KeyIndex::Open(plan->files, plan->scratch + "/index",
+                                                plan->table.table_uuid + " " + plan->key_identity()));
   return made;
 }
 
@@ -100,20 +93,55 @@ void TableKeys::NoteCommitted(Epoch epoch) {
 
 Status TableKeys::Advance(const iceberg::TableMetadata& table, const iceberg::Snapshot* head) {
   const std::unique_lock lock(mutex_);
+  return AdvanceLocked(table, head);
+}
+
+Status TableKeys::MakeAnew(const iceberg::TableMetadata& table, const iceberg::Snapshot* head) {
+  const std::unique_lock lock(mutex_);
+  EndMerge();
+  RETURN_IF_ERROR(index_->Clear());
+  return AdvanceLocked(table, head);
+}
+
+Status TableKeys::AdvanceToHead() { return BringToHead(false); }
+
+Status TableKeys::MakeAnewAtHead() { return BringToHead(true); }
+
+Status TableKeys::BringToHead(bool anew) {
+  ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(plan_->options, plan_->files, plan_->env));
+  ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
+  const iceberg::SnapshotRef* ref = table.metadata.FindRef("main");
+  const iceberg::Snapshot* head = ref == nullptr ? nullptr : table.metadata.FindSnapshot(ref->snapshot_id);
+  return anew ? MakeAnew(table.metadata, head) : Advance(table.metadata, head);
+}
+
+Status TableKeys::AdvanceLocked(const iceberg::TableMetadata& table, const iceberg::Snapshot* head) {
   const std::optional<KeyIndex::Stamp> from = index_->stamp();
   KeyIndex::Stamp wanted;
   if (head != nullptr) wanted = {head->snapshot_id, head->sequence_number};
   if (from && from->snapshot_id == wanted.snapshot_id) return Status();
   if (from && table.last_sequence_number < from->sequence_number) {
-    return Status::External("the catalog gave metadata that is older than a commit it acknowledged",
-                            Retry::kBackoff);
+    return Older();
   }
   EndMerge();
   busy_ = true;
   Status status = Bring(table, head, from, wanted);
   busy_ = false;
+  // What was read for this head must not come with the next.
+  if (!status.ok()) index_->Discard();
   if (status.ok()) StartMerge();
   return status;
+}
+
+// A service may be behind for a while; a file is what it is.
+Status TableKeys::Older() const {
+  const char* what = "the catalog gave metadata that is older than a commit it acknowledged";
+  Status older = plan_->options.catalog_type == IcebergOptions::CatalogType::kRest
+                     ? Status::External(what, Retry::kBackoff)
+                     : Status::User(what);
+  return std::move(older).Hint(
+      "if it was restored from a copy, bring the newer one back, or go on with the older table under another "
+      "--state folder");
 }
 
 Status TableKeys::Bring(const iceberg::TableMetadata& table, const iceberg::Snapshot* head,

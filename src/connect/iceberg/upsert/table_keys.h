@@ -40,6 +40,11 @@ class TableKeys {
   // Brings the index to `head` (null: an empty table). External error (backoff) if the metadata is older than
   // what the index has seen.
   Status Advance(const iceberg::TableMetadata& table, const iceberg::Snapshot* head);
+  // The same without what the index says now.
+  Status MakeAnew(const iceberg::TableMetadata& table, const iceberg::Snapshot* head);
+  // The same two for the head of the branch as the catalog has it.
+  Status AdvanceToHead();
+  Status MakeAnewAtHead();
   // A commit upon `parent` (0: none) was acknowledged as `stamp`: its keys, ascending, in `data_files`. Does
   // nothing if the index stands elsewhere; it is then brought along by Advance.
   void Note(int64_t parent, const iceberg::KeyIndex::Stamp& stamp,
@@ -47,6 +52,10 @@ class TableKeys {
 
  private:
   explicit TableKeys(const IcebergSinkPlan* plan);
+  // Asks the catalog for the table, and brings the index to its head, anew or not.
+  Status BringToHead(bool anew);
+  Status AdvanceLocked(const iceberg::TableMetadata& table, const iceberg::Snapshot* head);
+  Status Older() const;
   Status Bring(const iceberg::TableMetadata& table, const iceberg::Snapshot* head,
                const std::optional<iceberg::KeyIndex::Stamp>& from, const iceberg::KeyIndex::Stamp& wanted);
   Status Rebuild(const iceberg::TableMetadata& table, const iceberg::ScanPlan& plan,
