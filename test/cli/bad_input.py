@@ -4,6 +4,7 @@
   test/cli/bad_input.py build/release/caudal [-k PATTERN]
 """
 import base64
+import contextlib
 import json
 import os
 import pathlib
@@ -478,7 +479,8 @@ class BadInput(unittest.TestCase):
         self.wait_for(lambda: "event=stopping" in self.log().rpartition("event=run")[2], "the stop")
         child = json.loads((self.folder / "state/run.json").read_text())["child"]
         process.kill()
-        os.kill(child, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it dies with its supervisor
+            os.kill(child, signal.SIGKILL)
         self.assertEqual(stop.wait(timeout=20), 5)
         self.assertIn("the run ended without a word", stop.stderr.read())
 
