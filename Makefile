@@ -89,6 +89,10 @@ bench-gate: build ## count instructions an event of each stage (callgrind); fail
 bench-job: build ## run NeoBank over 5 M events, prove its outputs, print speed, CPU, steps, memory; JOB='--events 1000000'
 	@bench/run $(or $(JOB),neobank)
 
+.PHONY: bench-latency
+bench-latency: build ## how old an event is when it can be read, at half the maximum rate, through a real Kafka and Redis (needs Java)
+	@test/peer/kafka/latency --caudal build/release/caudal
+
 .PHONY: peer-flink
 peer-flink: ## run the tests marked `oracle` on a real Flink and compare with the record (needs Java)
 	@test/peer/flink/record --check
