@@ -1,5 +1,7 @@
 #include "connect/iceberg/iceberg_connector.h"
 
+#include <vector>
+
 #include "connect/iceberg/catalog/iceberg_catalog.h"
 #include "connect/iceberg/iceberg_options.h"
 #include "connect/iceberg/lookup/iceberg_lookup.h"
@@ -11,8 +13,8 @@ namespace {
 
 using Kind = OptionSpec::Type;
 
-constexpr OptionSpec kOptions[] = {
-    {"catalog-name", Kind::kString, "", "the catalog's name, which is part of the key of its tables", true},
+// Where a catalog is, of tables and of CREATE CATALOG.
+constexpr OptionSpec kPlace[] = {
     {"catalog-type", Kind::kString, "sqlite",
      "'sqlite', a file, 'hadoop', the folder 'warehouse' itself, or 'rest', a service"},
     {"uri", Kind::kString, "",
@@ -26,6 +28,10 @@ constexpr OptionSpec kOptions[] = {
     {"rest.client.socket-timeout-ms", Kind::kInteger, "60000", "of 'rest': for a request with its answer"},
     {"header.*", Kind::kString, "", "of 'rest': sent with every request"},
     {"warehouse", Kind::kString, "", "the folder of tables that are made; of 'rest', its name there"},
+};
+
+constexpr OptionSpec kTableOptions[] = {
+    {"catalog-name", Kind::kString, "", "the catalog's name, which is part of the key of its tables", true},
     {"catalog-database", Kind::kString, "default_database", "the table's namespace"},
     {"catalog-table", Kind::kString, "", "the table's name in the catalog; unset: that of the declaration"},
     {"format-version", Kind::kString, "2", "of a table that is made: '2' or '3'"},
@@ -62,33 +68,32 @@ constexpr OptionSpec kOptions[] = {
 
 constexpr OptionSpec kCatalogOptions[] = {
     {"type", Kind::kString, "", "'iceberg'", true},
-    {"catalog-type", Kind::kString, "sqlite",
-     "'sqlite', a file, 'hadoop', the folder 'warehouse' itself, or 'rest', a service"},
     {"catalog-name", Kind::kString, "", "the name in the SQLite file, if it is not that of CREATE CATALOG"},
-    {"uri", Kind::kString, "",
-     "the SQLite file, as 'sqlite:////path' or a path; unset: 'catalog.db' in 'warehouse'; of 'rest', where "
-     "it is"},
-    {"credential", Kind::kString, "", "of 'rest': 'id:secret', to get tokens for"},
-    {"token", Kind::kString, "", "of 'rest': a token, taken as it is"},
-    {"scope", Kind::kString, "catalog", "of 'rest': what a token is asked for"},
-    {"oauth2-server-uri", Kind::kString, "", "of 'rest': who gives tokens; unset: the catalog"},
-    {"prefix", Kind::kString, "", "of 'rest': of its paths, unless it says one itself"},
-    {"rest.client.socket-timeout-ms", Kind::kInteger, "60000", "of 'rest': for a request with its answer"},
-    {"header.*", Kind::kString, "", "of 'rest': sent with every request"},
-    {"warehouse", Kind::kString, "", "the folder of tables that are made; of 'rest', its name there"},
     {"default-database", Kind::kString, "default", "in use once the catalog is"},
 };
 
+std::vector<OptionSpec> WithPlace(std::span<const OptionSpec> own) {
+  std::vector<OptionSpec> all(own.begin(), own.end());
+  all.insert(all.end(), std::begin(kPlace), std::end(kPlace));
+  return all;
+}
+
 }  // namespace
 
-std::span<const OptionSpec> IcebergConnector::catalog_options() const { return kCatalogOptions; }
+std::span<const OptionSpec> IcebergConnector::catalog_options() const {
+  static const std::vector<OptionSpec> kAll = WithPlace(kCatalogOptions);
+  return kAll;
+}
 
 Result<std::unique_ptr<ExternalCatalog>> IcebergConnector::MakeCatalog(
     const std::string& catalog, const Options& options, const ConnectorContext& context) const {
   return IcebergCatalog::Make(this, catalog, options, context);
 }
 
-std::span<const OptionSpec> IcebergConnector::options() const { return kOptions; }
+std::span<const OptionSpec> IcebergConnector::options() const {
+  static const std::vector<OptionSpec> kAll = WithPlace(kTableOptions);
+  return kAll;
+}
 
 Status IcebergConnector::CheckOptions(const Table& table) const {
   RETURN_IF_ERROR(IcebergOptions::From(table).status());
