@@ -212,18 +212,6 @@ Plan PlanWith(PlanPayload payload, Schema schema) {
   return plan;
 }
 
-AggregateNode CountByKey() {
-  AggregateNode count;
-  count.keys = {0};
-  AggregateCall call;
-  call.function = FindAggregateFunction("COUNT");
-  call.name = "COUNT";
-  call.args = {1};
-  call.result = Type(TypeId::kBigInt, false);
-  count.calls = {call};
-  return count;
-}
-
 struct Case {
   std::string name;
   Plan plan;

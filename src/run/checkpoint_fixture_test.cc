@@ -5,12 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "connect/collect/collect_connector.h"
-#include "connect/feed/feed_connector.h"
-#include "fs/memory_file_system.h"
-#include "run/job.h"
-#include "run/schedule/seeded_executor.h"
-#include "run/testing/clicks_plan.h"
+#include "run/testing/job_fixture.h"
 
 namespace caudal {
 namespace {
@@ -24,33 +19,11 @@ std::filesystem::path Fixture(int format) {
   return root / "test" / "fixtures" / ("checkpoint-" + std::to_string(format));
 }
 
-class CheckpointFixture : public ::testing::Test {
+class CheckpointFixture : public JobFixture {
  protected:
   // The same rows in every run: 20 keys, each twice.
-  void Feed(int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; ++i) {
-      FeedRow row;
-      row.values = {Value(i % 20), Value((1000 + i) * 1000)};
-      feeds_.Get("clicks")->Push(0, row);
-    }
-  }
-  std::unique_ptr<Job> Start(int parallelism) {
-    JobOptions options;
-    options.env = &env_;
-    options.files = &files_;
-    options.executor = &executor_;
-    options.connectors = list_;
-    options.pipeline = "p";
-    options.state_root = "state";
-    auto job = Job::Start(ClicksPlan(parallelism), options);
-    EXPECT_TRUE(job.ok()) << job.status().ToString();
-    return job.ok() ? std::move(*job) : nullptr;
-  }
-  void Run(Job& job) {
-    job.Poll();
-    executor_.RunUntilIdle(100'000);
-    job.TriggerCheckpoint();
-    executor_.RunUntilIdle(100'000);
+  void FeedRows(int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) Feed(i % 20, 1000 + i);
   }
   void Load(int format) {
     ASSERT_TRUE(files_.MakeDirectories(kFolder + "/sinks/out").ok());
@@ -60,25 +33,16 @@ class CheckpointFixture : public ::testing::Test {
       ASSERT_TRUE(*files_.CreateIfAbsent(kFolder + "/" + entry.path().filename().string(), bytes));
     }
   }
-
-  ManualEnv env_{1'800'000'000'000'000};
-  MemoryFileSystem files_{&env_};
-  SeededExecutor executor_{&env_, 7};
-  FeedRegistry feeds_;
-  CollectRegistry collected_;
-  FeedConnector feed_{&feeds_};
-  CollectConnector collect_{&collected_};
-  const Connector* list_[2] = {&feed_, &collect_};
 };
 
 // Run once for a new format: --gtest_also_run_disabled_tests --gtest_filter=*WriteTheFixture; writes below
 // the temporary folder.
 TEST_F(CheckpointFixture, DISABLED_WriteTheFixture) {
-  auto job = Start(2);
-  Feed(0, kRowsBefore / 2);
-  Run(*job);
-  Feed(kRowsBefore / 2, kRowsBefore);
-  Run(*job);
+  auto job = Start(ClicksPlan(2));
+  FeedRows(0, kRowsBefore / 2);
+  Checkpoint(*job);
+  FeedRows(kRowsBefore / 2, kRowsBefore);
+  Checkpoint(*job);
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "checkpoint-fixture";
   std::filesystem::create_directories(folder);
   for (const std::string& path : files_.Paths()) {
@@ -94,12 +58,12 @@ TEST_P(EveryFormat, IsRestored) {
   // The target's epochs went with the program that wrote the fixture.
   collected_.Get("out")->Stage({});
   collected_.Get("out")->Refuse(CommitOutcome::kCommitted, 1);
-  Feed(0, kRowsBefore);
-  Feed(kRowsBefore, kRowsBefore + 2);
-  auto job = Start(1);
+  FeedRows(0, kRowsBefore);
+  FeedRows(kRowsBefore, kRowsBefore + 2);
+  auto job = Start(ClicksPlan(1));
   ASSERT_NE(job, nullptr);
   EXPECT_EQ(job->generation(), 2);
-  Run(*job);
+  Checkpoint(*job);
   EXPECT_FALSE(job->finished()) << job->status().ToString();
   // Both new rows repeat keys that only the restored state knows.
   EXPECT_EQ(collected_.Get("out")->committed_count(), 0u);

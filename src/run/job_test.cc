@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "base/fault_point.h"
-#include "expr/aggregate_function.h"
 #include "expr/scalar_function.h"
 #include "run/testing/job_fixture.h"
 
@@ -16,14 +15,7 @@ using ::testing::HasSubstr;
 // clicks → the rows of each k in an hour, as they are every `delay` ms → out.
 Plan EarlyCounts(int64_t delay) {
   Plan plan = ClicksPlan(1);
-  AggregateNode count;
-  count.keys = {0};
-  AggregateCall call;
-  call.function = FindAggregateFunction("COUNT");
-  call.name = "COUNT";
-  call.args = {1};
-  call.result = Type(TypeId::kBigInt, false);
-  count.calls = {call};
+  AggregateNode count = CountByKey();
   count.windowed = true;
   count.window = {3'600'000, 3'600'000, 0, 1, false};
   count.emit = AggregateNode::Emit::kOnWatermark;

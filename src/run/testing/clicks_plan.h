@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/plan.h"
+#include "expr/aggregate_function.h"
 
 namespace caudal {
 
@@ -14,6 +15,19 @@ inline TableColumn DeclaredColumn(std::string name, Type type) {
   column.name = std::move(name);
   column.type = std::move(type);
   return column;
+}
+
+// COUNT(ts) of each k.
+inline AggregateNode CountByKey() {
+  AggregateNode count;
+  count.keys = {0};
+  AggregateCall call;
+  call.function = FindAggregateFunction("COUNT");
+  call.name = "COUNT";
+  call.args = {1};
+  call.result = Type(TypeId::kBigInt, false);
+  count.calls = {call};
+  return count;
 }
 
 inline Plan ClicksPlan(int parallelism, int64_t retain = 60'000,
