@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <random>
 #include <set>
 
 #include "api/position_keeper.h"
@@ -12,6 +11,7 @@
 #include "base/fault_point.h"
 #include "connect/iceberg/iceberg_connector.h"
 #include "connect/iceberg/iceberg_lake.h"
+#include "connect/iceberg/testing/fresh_chance.h"
 #include "data/column_builder.h"
 #include "format/parquet_reader.h"
 #include "fs/local_file_system.h"
@@ -22,17 +22,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// A process that was forked for a test must not draw the numbers of its parent.
-class FreshChance : public Env {
- public:
-  int64_t NowMicros() override { return Env::Real()->NowMicros(); }
-  int64_t SteadyNanos() override { return Env::Real()->SteadyNanos(); }
-  uint64_t Random() override {
-    std::random_device chance;
-    return uint64_t{chance()} << 32 | chance();
-  }
-};
 
 class IcebergSinkTest : public ::testing::Test {
  protected:

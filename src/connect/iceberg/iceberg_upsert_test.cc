@@ -6,7 +6,6 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <random>
 
 #include "api/duplicate_counter.h"
 #include "api/testing/sink_contract.h"
@@ -14,6 +13,7 @@
 #include "connect/iceberg/iceberg_connector.h"
 #include "connect/iceberg/iceberg_lake.h"
 #include "connect/iceberg/scan/data_file_reader.h"
+#include "connect/iceberg/testing/fresh_chance.h"
 #include "data/column_builder.h"
 #include "data/column_view.h"
 #include "fs/local_file_system.h"
@@ -24,17 +24,6 @@ namespace caudal {
 namespace {
 
 using ::testing::HasSubstr;
-
-// A process that was forked for a test must not draw the numbers of its parent.
-class UpsertChance : public Env {
- public:
-  int64_t NowMicros() override { return Env::Real()->NowMicros(); }
-  int64_t SteadyNanos() override { return Env::Real()->SteadyNanos(); }
-  uint64_t Random() override {
-    std::random_device chance;
-    return uint64_t{chance()} << 32 | chance();
-  }
-};
 
 struct Change {
   RowKind kind = RowKind::kInsert;
@@ -152,7 +141,7 @@ class IcebergUpsertTest : public ::testing::TestWithParam<int> {
   }
 
   std::string folder_;
-  UpsertChance env_;
+  FreshChance env_;
   Table table_;
   IcebergConnector connector_;
   int64_t counted_ = 0;  // by the last Put
