@@ -12,25 +12,17 @@
 #include "server/cli/explain.h"
 #include "server/cli/functions.h"
 #include "server/cli/generate.h"
+#include "server/cli/lake/table_commands.h"
 #include "server/cli/run.h"
 #include "server/cli/sql.h"
 #include "server/cli/stop.h"
+#include "server/cli/usage/command.h"
 #include "server/cli/usage/usage_error.h"
 #include "server/cli/validate.h"
 #include "server/cli/version.h"
 
 namespace caudal {
 namespace {
-
-// What the chosen command does once everything is parsed.
-using Action = std::function<int(Console&)>;
-
-CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& what,
-                     const std::string& examples) {
-  CLI::App* command = app.add_subcommand(name, what);
-  command->footer("With --json results and errors are JSON, an object a line.\n\nExamples:\n" + examples);
-  return command;
-}
 
 void AddDigest(CLI::App& app, Action* action) {
   CLI::App* digest =
@@ -136,12 +128,6 @@ constexpr const char* kDefaultState = "caudal-state";
 void AddState(CLI::App* command, std::string* state_root) {
   *state_root = kDefaultState;
   command->add_option("--state", *state_root, "state folder of the run")->capture_default_str();
-}
-
-// A pipeline file or script, and which of the file's table definitions are meant.
-void AddProgram(CLI::App* command, const char* what, std::string* program, std::string* profile) {
-  command->add_option("--profile", *profile, "of the pipeline file: which table definitions are taken");
-  command->add_option("program", *program, what)->required();
 }
 
 // Those of one run.
@@ -392,6 +378,7 @@ int Obey(int argc, char** argv, Console& console) {
   AddOps(app, &action);
   AddCheckpoint(app, &action);
   AddDlq(app, &action);
+  AddTable(app, &action);
   AddDigest(app, &action);
   AddVersion(app, &action);
   AddHelp(app, &action);
