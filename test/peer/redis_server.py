@@ -13,10 +13,11 @@ return cjson.encode(all)
 
 
 class RedisServer:
-    """`port`: where it listens too, 0 = only on its socket."""
+    """`port`: where it listens too, 0 = only on its socket; `options`: what its command line says besides."""
 
-    def __init__(self, folder, port=0):
+    def __init__(self, folder, port=0, options=()):
         self.folder, self.socket, self.port, self.process = folder / "redis", folder / "redis.sock", port, None
+        self.options = options
         self.folder.mkdir()
 
     def url(self, database):
@@ -25,7 +26,7 @@ class RedisServer:
     def start(self):
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--unixsocket", str(self.socket),
-                                             "--dir", str(self.folder), "--save", "", "--appendonly", "yes", "--appendfsync", "always"],
+                                             "--dir", str(self.folder), "--save", "", "--appendonly", "yes", "--appendfsync", "always", *self.options],
                                             stdout=log, stderr=log)
         deadline = time.monotonic() + 60
         while self.cli(0, "ping").stdout.strip() != "PONG":

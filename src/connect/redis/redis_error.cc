@@ -17,9 +17,8 @@ constexpr std::string_view kClusterHint = "the server is a node of a cluster: na
 constexpr std::string_view kAccessHint =
     "set 'username' and 'password' (or put them in 'url'), a secret as ${env:NAME}";
 constexpr std::string_view kRights =
-    "the user needs the commands auth, select, info, script, evalsha, hmget, hset, hdel, set, del, pexpire "
-    "and "
-    "persist, on the keys of the table and on caudal:ledger:*; with 'caudal.wait-replicas' wait";
+    "the user needs the commands auth, select, info, script, evalsha, hmget, hset, hdel, set, del, pttl, "
+    "pexpire and persist, on the keys of the table and on caudal:ledger:*; with 'caudal.wait-replicas' wait";
 
 // The first that the answer begins with counts.
 constexpr Known kKnown[] = {

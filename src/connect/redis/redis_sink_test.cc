@@ -176,6 +176,28 @@ TEST_F(RedisSinkTest, KeysLiveAsLongAsTheyAreToldAfterEachWrite) {
   }
 }
 
+// A row that changes every second costs the server a command and not two.
+TEST_F(RedisSinkTest, HowLongAHashLivesIsSaidAgainOnlyWhenItShows) {
+  Table table = FeaturesTable();
+  table.options["caudal.ttl"] = "1 h";
+  const auto sink = MakeSink(table);
+  const auto calls = [&] {
+    const std::string told = server_->Ask({"INFO", "commandstats"}), before = "cmdstat_pexpire:calls=";
+    const size_t at = told.find(before);
+    return at == std::string::npos ? 0 : std::stoll(told.substr(at + before.size()));
+  };
+  for (int64_t n = 1; n <= 5; ++n) Write(*sink, {1, n}, {{kAdd, "a", n}});
+  EXPECT_EQ(calls(), 1);
+  for (const char* left : {"3500000", "7200000"}) {  // a 64th has gone; longer than the table says now
+    server_->Ask({"PEXPIRE", "acct:a", left});
+    const int64_t before = calls();
+    Write(*sink, {2, std::stoll(left)}, {{kChange, "a", 1}});
+    EXPECT_EQ(calls(), before + 1) << left;
+    EXPECT_GT(std::stoll(server_->Ask({"PTTL", "acct:a"})), 3'590'000);
+    EXPECT_LE(std::stoll(server_->Ask({"PTTL", "acct:a"})), 3'600'000);
+  }
+}
+
 TEST_F(RedisSinkTest, ChoosesTheDatabase) {
   Write(*MakeSink(FeaturesTable(3)), {1, 1}, {{kAdd, "a", 1}});
   EXPECT_EQ(server_->Ask({"DBSIZE"}), "0");

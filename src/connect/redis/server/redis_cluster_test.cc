@@ -289,9 +289,10 @@ TEST_F(RedisClusterTest, AUserNeedsNoMoreRights) {
   RedisCluster cluster(folder_, 2);
   for (int i = 0; i < 2; ++i) {
     cluster.server(i).Ask(
-        {"ACL",   "SETUSER", "bank",  "on",       ">sesame1", "~acct:*",        "~caudal:ledger:*",
-         "-@all", "+auth",   "+info", "+script",  "+evalsha", "+hmget",         "+hset",
-         "+hdel", "+set",    "+del",  "+pexpire", "+persist", "+cluster|slots", "+asking"});
+        {"ACL",    "SETUSER", "bank",  "on",      ">sesame1", "~acct:*",  "~caudal:ledger:*",
+         "-@all",  "+auth",   "+info", "+script", "+evalsha", "+hmget",   "+hset",
+         "+hdel",  "+set",    "+del",  "+pttl",   "+pexpire", "+persist", "+cluster|slots",
+         "+asking"});
   }
   Table table = ClusterTable(cluster);
   table.options["username"] = "bank";
