@@ -42,7 +42,8 @@ function(caudal_library name)
     target_link_libraries(caudal_${target} INTERFACE ${links} fmt::fmt ${ARG_LIBS})
   endif()
   if(CAUDAL_TESTS AND tests)
-    add_executable(${target}_test ${tests})
+    file(GLOB fixtures CONFIGURE_DEPENDS testing/*.cc)
+    add_executable(${target}_test ${tests} ${fixtures})
     target_link_libraries(${target}_test PRIVATE caudal_${target} ${ARG_LIBS} ${ARG_TEST_LIBS} GTest::gmock GTest::gtest_main Threads::Threads)
     # What three tests say of the same headers is read once; so the local names of a folder's tests differ.
     # Where the program itself is optimised (release), -Og compiles a test a fifth quicker than -O1.

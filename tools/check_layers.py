@@ -26,7 +26,7 @@ BASE_ONLY = "demo"
 LAYERS[BASE_ONLY] = 8
 
 # The program's main function wires everything.
-TESTING = "testing"  # a folder of headers for tests
+TESTING = "testing"  # a folder of what tests share
 PROGRAM = "src/server/main.cc"
 # Folders whose sub-folders do not know each other; elsewhere they may, in one direction.
 STRANGERS_INSIDE = ("connect", "server")

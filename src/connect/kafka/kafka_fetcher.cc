@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kRangeTimeoutMillis = 5000;
 constexpr int kDamageTries = 3;
+constexpr int64_t kHeldUpSeconds = 20;  // as long as two questions to the cluster take elsewhere
 constexpr std::string_view kWayOn =
     "nothing is passed over in silence: start with a new checkpoint, from where the table's "
     "'scan.startup.mode' says, once what is missing has been seen to; 'caudal.on-data-loss' = "
@@ -319,6 +320,19 @@ void KafkaFetcher::Copy(size_t count, size_t bytes, KafkaRecords* records) const
   records->bytes += static_cast<int64_t>(bytes);
 }
 
+void KafkaFetcher::NoteNothing() {
+  if (begin_.stop < 0 || !held_up_.ok()) return;
+  const int64_t now = env_->SteadyNanos();
+  if (nothing_since_nanos_ < 0) nothing_since_nanos_ = now;
+  if (now - nothing_since_nanos_ < kHeldUpSeconds * 1'000'000'000) return;
+  const std::string complaint = client_->last_complaint();
+  held_up_ = Status::External(
+      fmt::format("{}[{}] is to be read up to offset {}, and nothing has come behind {} for {} s{}",
+                  partition().topic, partition().partition, begin_.stop, next_ - 1, kHeldUpSeconds,
+                  complaint.empty() ? "" : "; the client said last: " + complaint),
+      Retry::kBackoff);
+}
+
 Status KafkaFetcher::Take(size_t most, KafkaRecords* records) {
   records->Clear();
   if (!failure_.ok()) return failure_;
@@ -327,8 +341,11 @@ Status KafkaFetcher::Take(size_t most, KafkaRecords* records) {
       rd_kafka_consume_batch_queue(queue_, 0, messages_.data(), std::min(most, messages_.size()));
   if (ready <= 0) {
     client_->Serve();
+    NoteNothing();
     return Status();
   }
+  nothing_since_nanos_ = -1;
+  held_up_ = Status();
   size_t accepted = 0, bytes = 0;
   const size_t losses = losses_.size();
   while (accepted < static_cast<size_t>(ready) && Accept(*messages_[accepted], &bytes)) ++accepted;

@@ -68,6 +68,9 @@ class KafkaFetcher {
   // Steady time at which the broker last answered that nothing waits, not even what is not committed; 0:
   // something may.
   int64_t nothing_waits_nanos() const;
+  // Why a read that ends somewhere has not got there, once nothing has come for long; OK: it need not, or
+  // something has.
+  const Status& held_up() const { return held_up_; }
   const KafkaPartitionId& partition() const { return begin_.partition; }
 
  private:
@@ -77,6 +80,7 @@ class KafkaFetcher {
         begin_(std::move(begin)),
         next_(begin_.start),
         leader_epoch_(begin_.leader_epoch) {}
+  void NoteNothing();
   // False: reading ends here.
   bool Accept(const rd_kafka_message_s& message, size_t* bytes);
   void MoveTo(int64_t offset);
@@ -99,6 +103,8 @@ class KafkaFetcher {
   int64_t gaps_ = 0, skipped_ = 0;
   std::vector<LostRange> losses_;
   bool heard_ = false;
+  int64_t nothing_since_nanos_ = -1;  // steady time of the first of the Takes in a row that gave nothing
+  Status held_up_;
   int64_t end_seen_ = -1;     // the offset at which the log was last found to end
   int64_t high_at_end_ = -1;  // and what KnownRange told then: with what no reader gets to see yet
   int32_t leader_epoch_;

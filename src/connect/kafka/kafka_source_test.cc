@@ -1,18 +1,13 @@
-// The source against the client library's own broker, which also does what a real one does not do on demand.
-// It has no retention, adds no partitions to a topic and makes none again: that takes a real one.
+// The source while all is well, or lost: its places, topics, columns and lag. Outages: kafka_outage_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
 #include <cstring>
-#include <thread>
 
-#include "api/outage.h"
 #include "connect/kafka/client/kafka_client.h"
-#include "connect/kafka/kafka_connector.h"
-#include "connect/kafka/kafka_position.h"
-#include "data/value.h"
+#include "connect/kafka/testing/kafka_source_fixture.h"
 
 namespace caudal {
 namespace {
@@ -21,149 +16,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int16_t kFetchRequest = 1;
-
 // Topic ids, and the errors that go with them, came to the client library after Debian's 2.0.2, which a build
 // falls back to where the pinned one cannot be had. With the pinned one nothing is skipped.
 constexpr char kWantsCurrent[] = "run tools/setup again for the pinned librdkafka: ";
-
-TableColumn Named(std::string name, Type type, std::string metadata = "") {
-  TableColumn column;
-  column.name = std::move(name);
-  column.type = std::move(type);
-  if (!metadata.empty()) column.kind = TableColumn::Kind::kMetadata;
-  column.metadata_key = std::move(metadata);
-  return column;
-}
-
-Value Text(std::string text) { return Value(std::move(text)); }
-
-class KafkaSourceTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    char text[512];
-    rd_kafka_conf_t* conf = rd_kafka_conf_new();
-    rd_kafka_conf_set_log_cb(conf, [](const rd_kafka_t*, int, const char*, const char*) {});
-    rd_kafka_conf_set(conf, "test.mock.num.brokers", "1", text, sizeof text);
-    producer_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof text);
-    ASSERT_NE(producer_, nullptr) << text;
-    cluster_ = rd_kafka_handle_mock_cluster(producer_);
-    rd_kafka_mock_topic_create(cluster_, "t", 1, 1);
-    table_.name = "t";
-    table_.columns = {Named("a", Type(TypeId::kInt))};
-    table_.options = {{"connector", "kafka"},
-                      {"topic", "t"},
-                      {"format", "json"},
-                      {"scan.startup.mode", "earliest-offset"},
-                      {"properties.reconnect.backoff.max.ms", "100"},
-                      {"properties.bootstrap.servers", rd_kafka_mock_cluster_bootstraps(cluster_)}};
-  }
-  void TearDown() override {
-    reader_.reset();
-    enumerator_.reset();
-    source_.reset();
-    rd_kafka_destroy(producer_);
-  }
-
-  void Put(const char* value, const char* key = nullptr, rd_kafka_headers_t* headers = nullptr) {
-    const size_t size = value == nullptr ? 0 : strlen(value), key_size = key == nullptr ? 0 : strlen(key);
-    const rd_kafka_resp_err_t error =
-        headers == nullptr
-            ? rd_kafka_producev(producer_, RD_KAFKA_V_TOPIC("t"), RD_KAFKA_V_PARTITION(0),
-                                RD_KAFKA_V_VALUE(const_cast<char*>(value), size),
-                                RD_KAFKA_V_KEY(key, key_size), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-                                RD_KAFKA_V_END)
-            : rd_kafka_producev(producer_, RD_KAFKA_V_TOPIC("t"), RD_KAFKA_V_PARTITION(0),
-                                RD_KAFKA_V_VALUE(const_cast<char*>(value), size),
-                                RD_KAFKA_V_KEY(key, key_size), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-                                RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
-    ASSERT_EQ(error, RD_KAFKA_RESP_ERR_NO_ERROR);
-    ASSERT_EQ(rd_kafka_flush(producer_, 20'000), RD_KAFKA_RESP_ERR_NO_ERROR);
-  }
-  void PutNumbers(int from, int to) {
-    for (int i = from; i < to; ++i) Put(("{\"a\":" + std::to_string(i) + "}").c_str());
-  }
-
-  Status MakeSource() {
-    ReadRequest request;
-    for (size_t i = 0; i < table_.columns.size(); ++i) {
-      request.schema.fields.push_back({table_.columns[i].name, table_.columns[i].type});
-      request.columns.push_back(static_cast<int>(i));
-    }
-    ConnectorContext context;
-    context.query = "p/q";
-    context.budget = &budget_;
-    auto source = connector_.MakeSource(table_, request, context);
-    if (!source.ok()) return source.status();
-    reader_.reset();
-    enumerator_.reset();
-    source_ = std::move(*source);
-    enumerator_ = source_->MakeEnumerator();
-    return Status();
-  }
-  // The first split, at `position`.
-  Status OpenFirst(const Position& position = "") {
-    RETURN_IF_ERROR(MakeSource());
-    ASSIGN_OR_RETURN(splits_, enumerator_->Discover());
-    ASSIGN_OR_RETURN(reader_, source_->Open(splits_.at(0), position));
-    return Status();
-  }
-
-  // The broker has threads of its own.
-  void GiveTime() { rd_kafka_poll(producer_, 1); }
-
-  struct Read {
-    std::vector<std::vector<Value>> rows;
-    std::vector<RejectedRecord> rejected;
-    Status status;
-    bool finished = false;
-  };
-  // Until there are so many rows and rejected records, the split ends, or it fails.
-  Read ReadUntil(size_t count) {
-    Read read;
-    while (read.rows.size() + read.rejected.size() < count) {
-      auto poll = reader_->Next();
-      if (!poll.ok()) {
-        read.status = poll.status();
-        break;
-      }
-      if (std::holds_alternative<Finished>(*poll)) {
-        read.finished = true;
-        break;
-      }
-      if (std::holds_alternative<NothingYet>(*poll)) {
-        GiveTime();
-        continue;
-      }
-      SourceRows& rows = std::get<SourceRows>(*poll);
-      for (int32_t r = 0; r < rows.chunk.size(); ++r) {
-        std::vector<Value>& values = read.rows.emplace_back();
-        for (const ColumnPtr& column : rows.chunk.columns()) {
-          values.push_back(ValueAt(*column, rows.chunk.rows()[r]));
-        }
-      }
-      for (RejectedRecord& rejected : rows.rejected) read.rejected.push_back(std::move(rejected));
-    }
-    return read;
-  }
-  static std::vector<int64_t> First(const Read& read) {
-    std::vector<int64_t> values;
-    for (const auto& row : read.rows) values.push_back(std::get<int64_t>(row[0].data));
-    return values;
-  }
-  Status outage() const { return dynamic_cast<const Outage&>(*reader_).outage(); }
-  KafkaPosition At() const { return KafkaPosition::Parse(reader_->position()).value(); }
-
-  MemoryBudget budget_{"q", 0};
-  rd_kafka_t* producer_ = nullptr;
-  rd_kafka_mock_cluster_t* cluster_ = nullptr;
-  Table table_;
-  KafkaConnector connector_;
-  std::unique_ptr<Source> source_;
-  std::unique_ptr<SplitEnumerator> enumerator_;
-  std::unique_ptr<SplitReader> reader_;
-  std::vector<Split> splits_;
-};
 
 TEST_F(KafkaSourceTest, GoesOnExactlyBehindTheLastRow) {
   PutNumbers(0, 5);
@@ -342,15 +197,6 @@ TEST_F(KafkaSourceTest, TellsThatATopicWasMadeAgain) {
   EXPECT_THAT(status.message(), HasSubstr("[0] has 0 to 0 now"));
 }
 
-TEST_F(KafkaSourceTest, FailsToStartWithoutABroker) {
-  table_.options["properties.bootstrap.servers"] = "127.0.0.1:1";
-  ASSERT_TRUE(MakeSource().ok());
-  const Status status = enumerator_->Discover().status();
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.domain(), Domain::kExternal);
-  EXPECT_THAT(status.message(), HasSubstr("no Kafka broker answers"));
-}
-
 TEST_F(KafkaSourceTest, SaysWhichTopicIsMissing) {
   if (!KafkaVersionWarning().empty()) GTEST_SKIP() << kWantsCurrent << KafkaVersionWarning();
   table_.options["topic"] = "nowhere";
@@ -499,61 +345,6 @@ TEST_F(KafkaSourceTest, AnOffsetThatIsNotThereIsNoOutageToWaitFor) {
   }
 }
 
-TEST_F(KafkaSourceTest, ABrokerThatIsAwayHoldsUpAndEndsNothing) {
-  PutNumbers(0, 2);
-  ASSERT_TRUE(OpenFirst().ok());
-  EXPECT_THAT(First(ReadUntil(2)), ElementsAre(0, 1));
-  rd_kafka_mock_broker_set_down(cluster_, 1);
-  for (int i = 0; i < 300; ++i) {
-    auto poll = reader_->Next();
-    ASSERT_TRUE(poll.ok()) << poll.status().ToString();
-    ASSERT_TRUE(std::holds_alternative<NothingYet>(*poll));
-    GiveTime();
-  }
-  const auto found = enumerator_->Discover();
-  ASSERT_TRUE(found.ok()) << found.status().ToString();
-  EXPECT_THAT(*found, IsEmpty());
-  rd_kafka_mock_broker_set_up(cluster_, 1);
-  PutNumbers(2, 4);
-  EXPECT_THAT(First(ReadUntil(2)), ElementsAre(2, 3));
-}
-
-// Nothing waits, as far as anybody knew: but nobody knows.
-TEST_F(KafkaSourceTest, ABrokerThatDoesNotAnswerTwiceIsTold) {
-  PutNumbers(0, 2);
-  ASSERT_TRUE(OpenFirst().ok());
-  ReadUntil(2);
-  rd_kafka_mock_broker_set_down(cluster_, 1);
-  ASSERT_TRUE(enumerator_->Discover().ok());
-  EXPECT_TRUE(outage().ok()) << "it may be slow";
-  ASSERT_TRUE(enumerator_->Discover().ok());
-  EXPECT_THAT(outage().message(), HasSubstr("no Kafka broker answers"));
-  EXPECT_EQ(outage().domain(), Domain::kExternal);
-  EXPECT_EQ(reader_->backlog().rows, -1);
-  EXPECT_EQ(reader_->backlog().millis, -1);
-  EXPECT_FALSE(reader_->backlog().settled);
-  rd_kafka_mock_broker_set_up(cluster_, 1);
-  PutNumbers(2, 3);
-  EXPECT_THAT(First(ReadUntil(1)), ElementsAre(2));
-  EXPECT_TRUE(outage().ok()) << "a record is an answer";
-  ASSERT_TRUE(enumerator_->Discover().ok());
-  EXPECT_TRUE(outage().ok());
-  EXPECT_EQ(reader_->backlog().rows, 0);
-}
-
-TEST_F(KafkaSourceTest, ErrorsOfFetchesThatPassLoseAndRepeatNothing) {
-  PutNumbers(0, 3);
-  for (const rd_kafka_resp_err_t error :
-       {RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
-        RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR, RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH,
-        RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE}) {
-    rd_kafka_mock_push_request_errors(cluster_, kFetchRequest, 1, error);
-  }
-  ASSERT_TRUE(OpenFirst().ok());
-  const Read read = ReadUntil(3);
-  EXPECT_THAT(First(read), ElementsAre(0, 1, 2)) << (read.status.ok() ? "" : read.status.ToString());
-}
-
 TEST_F(KafkaSourceTest, LagIsZeroAtTheEndAndNeverUnknownThere) {
   PutNumbers(0, 2);
   ASSERT_TRUE(OpenFirst().ok());
@@ -593,27 +384,6 @@ TEST_F(KafkaSourceTest, TheClusterIsAskedWhereLogsEnd) {
   EXPECT_EQ(reader_->backlog().rows, 9);
 }
 
-TEST_F(KafkaSourceTest, SilenceOfABrokerThatIsAwayIsNoIdleness) {
-  table_.options["scan.watermark.idle-timeout"] = "400 ms";
-  PutNumbers(0, 2);
-  ASSERT_TRUE(OpenFirst().ok());
-  ReadUntil(2);
-  const auto quiet_for = [&](int64_t since, int millis) {  // as far as is known, within some time
-    for (int i = 0; i < 3000; ++i) {
-      GiveTime();
-      EXPECT_TRUE(reader_->Next().ok());
-      if (reader_->nothing_waits_nanos() - since >= int64_t{millis} * 1'000'000) return true;
-    }
-    return false;
-  };
-  EXPECT_TRUE(quiet_for(Env::Real()->SteadyNanos(), 400));
-  rd_kafka_mock_broker_set_down(cluster_, 1);
-  for (int i = 0; i < 300; ++i) GiveTime();  // for what was under way
-  EXPECT_FALSE(quiet_for(Env::Real()->SteadyNanos(), 100));
-  rd_kafka_mock_broker_set_up(cluster_, 1);
-  EXPECT_TRUE(quiet_for(Env::Real()->SteadyNanos(), 400));
-}
-
 TEST_F(KafkaSourceTest, DamagedRecordsAreReadAgainAndThenAnError) {
   PutNumbers(0, 3);
   const auto fail = [&](size_t times, rd_kafka_resp_err_t error) {
@@ -630,32 +400,6 @@ TEST_F(KafkaSourceTest, DamagedRecordsAreReadAgainAndThenAnError) {
   EXPECT_EQ(read.status.domain(), Domain::kData) << read.status.ToString();
   EXPECT_THAT(read.status.message(), HasSubstr("records of t[0] at offset"));
   EXPECT_THAT(read.status.message(), HasSubstr("are damaged in the log"));
-}
-
-TEST_F(KafkaSourceTest, WhatTheClientIsNotSetUpForIsNoOutage) {
-  PutNumbers(0, 3);
-  rd_kafka_mock_push_request_errors(cluster_, kFetchRequest, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
-  ASSERT_TRUE(OpenFirst().ok());
-  const Read read = ReadUntil(4);
-  EXPECT_EQ(read.status.domain(), Domain::kUser);
-  EXPECT_THAT(read.status.ToString(), HasSubstr("'properties.receive.message.max.bytes'"));
-}
-
-// A broker that has just been started answers so.
-TEST_F(KafkaSourceTest, OneAnswerDoesNotMakeATopicGone) {
-  PutNumbers(0, 2);
-  ASSERT_TRUE(OpenFirst().ok());
-  const std::string snapshot = enumerator_->Snapshot();
-  rd_kafka_mock_topic_set_error(cluster_, "t", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
-  ASSERT_TRUE(MakeSource().ok());
-  ASSERT_TRUE(enumerator_->Restore(snapshot).ok());
-  std::thread broker([this] {
-    for (int i = 0; i < 1000; ++i) GiveTime();
-    rd_kafka_mock_topic_set_error(cluster_, "t", RD_KAFKA_RESP_ERR_NO_ERROR);
-  });
-  const auto found = enumerator_->Discover();
-  broker.join();
-  ASSERT_TRUE(found.ok()) << found.status().ToString();
 }
 
 TEST_F(KafkaSourceTest, ATopicThatIsDeletedWhileItIsReadStopsTheQuery) {

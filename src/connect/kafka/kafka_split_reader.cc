@@ -27,6 +27,11 @@ int64_t KafkaSplitReader::records_passed() const {
   return parts_.fetcher->next() - opened_at_ - parts_.fetcher->gaps() - parts_.fetcher->skipped();
 }
 
+Status KafkaSplitReader::outage() const {
+  RETURN_IF_ERROR(parts_.fetcher->held_up());
+  return parts_.splits->outage(parts_.fetcher->partition());
+}
+
 Backlog KafkaSplitReader::backlog() const {
   Backlog backlog;
   if (!outage().ok()) {

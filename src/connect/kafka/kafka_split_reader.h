@@ -36,7 +36,7 @@ class KafkaSplitReader : public SplitReader, public Outage {
   int64_t records_passed() const override;
   Backlog backlog() const override;
   int64_t nothing_waits_nanos() const override { return parts_.fetcher->nothing_waits_nanos(); }
-  Status outage() const override { return parts_.splits->outage(parts_.fetcher->partition()); }
+  Status outage() const override;
   int64_t gaps() const override { return parts_.fetcher->gaps(); }
   std::vector<LostRange> losses() const override;
 
