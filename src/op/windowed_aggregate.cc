@@ -16,6 +16,11 @@ constexpr size_t kFiresALook = 32;  // keys between two looks at the clock
 // With newest_window a window's size holds so many firings: the more, the fewer panes are kept beside those
 // of one window; the fewer, the less is computed that nobody sees.
 constexpr int64_t kFiringsASize = 4;
+constexpr size_t kBatch = static_cast<size_t>(WindowEmitter::kBatch);
+// Of rows for one turn of a firing, a batch of keys: slower, and a table of many keys that are seldom seen
+// would not be done when the next firing is due.
+constexpr int64_t kRowsATurn = 2048;
+constexpr int64_t kTurnsOfAFew = 2;  // a firing of a batch of keys, and what it drops
 
 }  // namespace
 
@@ -136,12 +141,13 @@ Result<Progress> WindowedAggregate::OnChunk(int port, const Chunk& chunk, Output
   keys_.Encode(chunk, node_.keys, accepted);
   panes_->Locate(keys_, slices_, from_ends_, &rows_);
   for (size_t i = 0; i < slices_.size(); ++i) {
-    if (slices_[i] >= fired_end_) continue;  // in no window that was fired
+    if (slices_[i] >= SeenEnd()) continue;  // in no window that was fired
     const int32_t at = static_cast<int32_t>(i);
     WindowEmitter::Forget(*panes_->Find(keys_.key(at), keys_.hash(at)));
   }
   accumulators_->Update(rows_.data(), chunk, accepted);
   *absorbed_ += accepted.count;
+  AdvanceBesideRows(std::max<int64_t>(1, chunk.size() / kRowsATurn), out);
   Charge();
   return Progress::kDone;
 }
@@ -159,7 +165,7 @@ bool WindowedAggregate::NextWindow(int64_t* end) const {
 
 bool WindowedAggregate::FiringCanWait() const {
   const int64_t apart = windows_->slices_per_window() / kFiringsASize;
-  return node_.newest_window && target_.event != Watermark::kEnd && closed_end_ < fired_end_ + apart;
+  return node_.newest_window && target_.event != Watermark::kEnd && closed_end_ < SeenEnd() + apart;
 }
 
 int64_t WindowedAggregate::NewestEnd(const KeyEntry& entry) const {
@@ -177,8 +183,7 @@ void WindowedAggregate::StartFiring(int64_t end) {
   firing_end_ = end;
   firing_.clear();
   firing_at_ = 0;
-  cursor_ = {};
-  walked_ = false;
+  walked_groups_ = 0;
   firing_walks_ = node_.newest_window;  // whose windows are not the same for all keys
   if (firing_walks_) return;
   // Either look at every key, or collect the keys of the window's slices, whichever are fewer.
@@ -199,18 +204,18 @@ void WindowedAggregate::StartFiring(int64_t end) {
   firing_.erase(std::unique(firing_.begin(), firing_.end()), firing_.end());
 }
 
-bool WindowedAggregate::FireSome(int64_t deadline, Output& out) {
-  const size_t batch = static_cast<size_t>(WindowEmitter::kBatch);
-  if (firing_walks_ && !walked_ && firing_at_ == firing_.size()) {
-    firing_.clear();
-    firing_at_ = 0;
-    walked_ = panes_->Walk(&cursor_, [&](KeyEntry* entry) {
-      if (firing_.size() == batch) return false;
-      firing_.push_back(entry);
-      return true;
-    });
+// Whole key groups, so that rows may come before the next ones are asked for.
+void WindowedAggregate::ListKeys() {
+  firing_.clear();
+  firing_at_ = 0;
+  while (walked_groups_ < kKeyGroups && firing_.size() < kBatch) {
+    panes_->WalkGroup(walked_groups_++, [this](KeyEntry* entry) { firing_.push_back(entry); });
   }
-  const size_t end = std::min(firing_.size(), firing_at_ + batch);
+}
+
+bool WindowedAggregate::FireSome(int64_t deadline, Output& out) {
+  if (firing_walks_ && firing_at_ == firing_.size()) ListKeys();
+  const size_t end = std::min(firing_.size(), firing_at_ + kBatch);
   constexpr size_t kAhead = 6;
   for (const size_t first = firing_at_; firing_at_ < end; ++firing_at_) {
     // Once in a window's length the merged panes of all keys are made anew: 45 µs a key instead of 2.
@@ -225,7 +230,7 @@ bool WindowedAggregate::FireSome(int64_t deadline, Output& out) {
     if (window > fired_end_) emitter_->Add(*panes_, entry, window);
   }
   emitter_->FlushClosing(watermark_.event, out);
-  return (walked_ || !firing_walks_) && firing_at_ == firing_.size();
+  return (!firing_walks_ || walked_groups_ == kKeyGroups) && firing_at_ == firing_.size();
 }
 
 bool WindowedAggregate::FireEarly(Output& out) {
@@ -252,50 +257,64 @@ bool WindowedAggregate::EarlyFireDue() const {
          target_.processing / delay > watermark_.processing / delay;
 }
 
+void WindowedAggregate::Advance(int64_t deadline, Output& out) {
+  switch (phase_) {
+    case Phase::kNextWindow: {
+      int64_t end;
+      if (NextWindow(&end) && end <= closed_end_) {
+        StartFiring(node_.newest_window ? closed_end_ : end);
+        phase_ = Phase::kFire;
+      } else {
+        fired_end_ = closed_end_;
+        phase_ = Phase::kIdle;
+        if (EarlyFireDue()) {
+          early_ = panes_->TakeTouched();
+          early_at_ = 0;
+          phase_ = Phase::kEarly;
+        }
+      }
+      break;
+    }
+    case Phase::kFire:
+      if (FireSome(deadline, out)) {
+        fired_end_ = firing_end_;
+        phase_ = Phase::kDrop;
+      }
+      break;
+    case Phase::kDrop: {
+      bool dropped = panes_->DropBefore(windows_->FirstNeededSlice(fired_end_), kDropsAStep);
+      if (emitter_->emitted() != nullptr) {
+        dropped = emitter_->emitted()->DropBefore(fired_end_ + 1, kDropsAStep) && dropped;
+      }
+      if (dropped) phase_ = Phase::kNextWindow;
+      break;
+    }
+    case Phase::kEarly:
+      if (FireEarly(out)) {
+        early_.clear();
+        phase_ = Phase::kIdle;
+      }
+      break;
+    case Phase::kIdle:
+      break;
+  }
+}
+
+void WindowedAggregate::AdvanceBesideRows(int64_t turns, Output& out) {
+  const int64_t start = phase_ == Phase::kIdle ? 0 : env_->SteadyNanos();
+  while (phase_ != Phase::kIdle && turns > 0 && !out.full()) {
+    // Windows that closed during a firing are for the next one.
+    if (phase_ == Phase::kNextWindow && FiringCanWait()) phase_ = Phase::kIdle;
+    if (phase_ == Phase::kFire || phase_ == Phase::kDrop) --turns;
+    Advance(start + kStepNanos, out);
+  }
+}
+
 Progress WindowedAggregate::Continue(Output& out) {
   const int64_t start = env_->SteadyNanos();
   while (phase_ != Phase::kIdle) {
     if (out.full() || env_->SteadyNanos() - start > kStepNanos) return Progress::kMore;
-    switch (phase_) {
-      case Phase::kNextWindow: {
-        int64_t end;
-        if (NextWindow(&end) && end <= closed_end_) {
-          StartFiring(node_.newest_window ? closed_end_ : end);
-          phase_ = Phase::kFire;
-        } else {
-          fired_end_ = closed_end_;
-          phase_ = Phase::kIdle;
-          if (EarlyFireDue()) {
-            early_ = panes_->TakeTouched();
-            early_at_ = 0;
-            phase_ = Phase::kEarly;
-          }
-        }
-        break;
-      }
-      case Phase::kFire:
-        if (FireSome(start + kStepNanos, out)) {
-          fired_end_ = firing_end_;
-          phase_ = Phase::kDrop;
-        }
-        break;
-      case Phase::kDrop: {
-        bool dropped = panes_->DropBefore(windows_->FirstNeededSlice(fired_end_), kDropsAStep);
-        if (emitter_->emitted() != nullptr) {
-          dropped = emitter_->emitted()->DropBefore(fired_end_ + 1, kDropsAStep) && dropped;
-        }
-        if (dropped) phase_ = Phase::kNextWindow;
-        break;
-      }
-      case Phase::kEarly:
-        if (FireEarly(out)) {
-          early_.clear();
-          phase_ = Phase::kIdle;
-        }
-        break;
-      case Phase::kIdle:
-        break;
-    }
+    Advance(start + kStepNanos, out);
   }
   watermark_ = target_;
   Charge();
@@ -305,17 +324,21 @@ Progress WindowedAggregate::Continue(Output& out) {
 Result<Progress> WindowedAggregate::OnWatermark(const Watermark& watermark, Output& out) {
   target_ = watermark;
   closed_end_ = std::max(closed_end_, windows_->LastClosedEnd(watermark.event));
-  if (FiringCanWait()) {
-    watermark_ = watermark;
-  } else {
-    phase_ = Phase::kNextWindow;
+  if (!FiringCanWait()) {
+    const bool under_way = phase_ != Phase::kIdle;  // nor has the firing before been done beside rows
+    if (!under_way) phase_ = Phase::kNextWindow;
+    if (under_way || !node_.newest_window || watermark.event == Watermark::kEnd) return Continue(out);
+    AdvanceBesideRows(kTurnsOfAFew, out);
   }
-  return Continue(out);
+  watermark_ = watermark;
+  Charge();
+  return Progress::kDone;
 }
 
 Result<Progress> WindowedAggregate::OnFlush(FlushBefore next, Output& out) {
-  if (next != FlushBefore::kBarrier || fired_end_ == closed_end_) return Progress::kDone;
-  phase_ = Phase::kNextWindow;
+  const bool nothing_due = phase_ == Phase::kIdle && fired_end_ == closed_end_;
+  if (next != FlushBefore::kBarrier || nothing_due) return Progress::kDone;
+  if (phase_ == Phase::kIdle) phase_ = Phase::kNextWindow;
   return Continue(out);
 }
 

@@ -9,7 +9,9 @@
 //
 // With `newest_window` the reader keeps the newest window of each key alone. Windows then close as they do
 // else, but are fired a quarter of their size apart, and before each barrier: for each key the newest closed
-// one that has rows. What is skipped would have been replaced before anybody saw it.
+// one that has rows. What is skipped would have been replaced before anybody saw it. Such a firing is done
+// beside the rows that come meanwhile, a part with each chunk: all keys at once would let the rest of the
+// plan wait.
 #pragma once
 
 #include <memory>
@@ -51,16 +53,23 @@ class WindowedAggregate : public Operator {
   // The windows of the row that its clock has closed end with `*from_end`; false if those are all.
   bool FirstOpenWindow(int64_t slice, int64_t clock, int64_t* from_end);
   bool NextWindow(int64_t* end) const;
-  // With newest_window: whether closed windows may wait for newer ones.
+  // With newest_window: whether closed windows may wait for newer ones, or for the rows that come next.
   bool FiringCanWait() const;
+  // The window's end before which a row changes what firings have merged.
+  int64_t SeenEnd() const { return phase_ == Phase::kFire ? firing_end_ : fired_end_; }
   // The newest window of the key up to firing_end_ that has rows; fired_end_ or less: none since.
   int64_t NewestEnd(const KeyEntry& entry) const;
   void StartFiring(int64_t end);
   // Fires up to a chunk of keys, fewer at a time past `deadline`; true when the window is done.
   bool FireSome(int64_t deadline, Output& out);
+  void ListKeys();
   bool FireEarly(Output& out);
   // Whether processing time passes a multiple of the delay with this watermark.
   bool EarlyFireDue() const;
+  // One turn of the phase; no more than about a step's work.
+  void Advance(int64_t deadline, Output& out);
+  // Up to `turns` of what is under way.
+  void AdvanceBesideRows(int64_t turns, Output& out);
   Progress Continue(Output& out);
   void Charge();
 
@@ -84,9 +93,8 @@ class WindowedAggregate : public Operator {
   int64_t firing_end_ = 0;
   std::vector<KeyEntry*> firing_;  // the window's keys, if they were listed …
   size_t firing_at_ = 0;
-  bool firing_walks_ = false;  // … else the whole table is walked, a part after the other
-  bool walked_ = false;        // to its end
-  Panes::Cursor cursor_;
+  bool firing_walks_ = false;  // … else the whole table is walked, some key groups after the others
+  int walked_groups_ = 0;
   std::vector<Panes::Touched> early_;
   size_t early_at_ = 0;
 

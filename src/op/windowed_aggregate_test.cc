@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -367,6 +368,40 @@ TEST(WindowedAggregate, NewestWindowTakesNoRowsOfClosedOnes) {
   EXPECT_EQ(op->OnWatermark(4 * kMinute), "+I | a | 2 | 3 | -240000 | 00:04:00.000\n");
 }
 
+// What comes during a firing is in none of its windows, of whichever key.
+TEST(WindowedAggregate, NewestWindowFiresBesideTheRowsThatCome) {
+  WindowedQuery query = {8 * kMinute, kMinute};
+  query.newest = true;
+  auto op = Make(query);
+  op->env().tick_micros = 6'000;  // fewer keys a turn
+  constexpr int kKeys = 600;
+  std::string first, second;
+  for (int i = 0; i < kKeys; ++i) {
+    first += fmt::format("k{} | 1 | 00:00:10 | 0\n", i);
+    second += fmt::format("k{} | 2 | 00:00:50 | 0\n", i);  // of a split that was idle
+  }
+  op->Rows(first);
+  auto fired = [](const std::string& text) { return static_cast<size_t>(std::ranges::count(text, '\n')); };
+  std::string all = op->OnWatermark(1 * kMinute);
+  EXPECT_LT(fired(all), static_cast<size_t>(kKeys) / 2);
+  const std::string beside = op->Rows(second);
+  EXPECT_GT(fired(beside), 0u);
+  EXPECT_EQ(op->OnWatermark(2 * kMinute), "") << "the one under way goes on with rows";
+  all += beside;
+  EXPECT_LT(fired(all), static_cast<size_t>(kKeys));
+  const std::string rest = op->Flush();
+  // The barrier wants the rest of it and then what has closed since.
+  EXPECT_EQ(fired(all) + fired(rest), 2u * kKeys);
+  size_t of_one = 0, of_both = 0;
+  for (const std::string& line : SplitTrimmed(all + rest, '\n')) {
+    of_one += line.ends_with("| 1 | 1 | -420000 | 00:01:00.000");
+    of_both += line.ends_with("| 2 | 3 | -360000 | 00:02:00.000");
+  }
+  EXPECT_EQ(of_one, static_cast<size_t>(kKeys));
+  EXPECT_EQ(of_both, static_cast<size_t>(kKeys));
+  EXPECT_EQ(op->Flush(), "");
+}
+
 // At each barrier a table by key holds what it holds without newest_window.
 TEST(WindowedAggregate, NewestWindowLeavesTheSameTable) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
@@ -378,24 +413,40 @@ TEST(WindowedAggregate, NewestWindowLeavesTheSameTable) {
     WindowedQuery newest = query;
     newest.newest = true;
     auto each = Make(query);
-    auto last = Make(newest);
+    const uint64_t keys = seed % 2 == 0 ? 5 : 300;  // so many that a firing takes several turns
+    auto make_last = [&] {
+      auto made = Make(newest);
+      made->env().tick_micros = 6'000;
+      return made;
+    };
+    auto last = make_last();
     std::map<std::string, std::string> each_table, last_table;
     auto apply = [](const std::string& text, std::map<std::string, std::string>* table) {
       for (const std::string& line : SplitTrimmed(text, '\n')) {
-        if (line.starts_with("+I")) (*table)[line.substr(0, 7)] = line;
+        if (line.starts_with("+I")) (*table)[line.substr(0, line.find('|', 5))] = line;
       }
+    };
+    auto late = [](const std::string& text) {
+      std::string lines;
+      for (const std::string& line : SplitTrimmed(text, '\n')) {
+        if (line.starts_with("late")) lines += line + "\n";
+      }
+      return lines;
     };
     std::vector<std::vector<std::string>> history;
     int64_t watermark = 0;
     for (int step = 0; step < 60; ++step) {
       std::string rows;
-      for (size_t i = 0; i < random() % 12; ++i) {
+      const size_t count = random() % (keys == 5 ? 12 : 150);
+      for (size_t i = 0; i < count; ++i) {
         // The clock of an idle split lies behind the watermark.
         const int64_t clock = std::max<int64_t>(0, watermark + static_cast<int64_t>(random() % 6000) - 2000);
         const int64_t time = std::max<int64_t>(0, clock + 4000 - static_cast<int64_t>(random() % 30'000));
-        rows += fmt::format("k{} | {} | {} | {}\n", random() % 5, random() % 100, time, clock);
+        rows += fmt::format("k{} | {} | {} | {}\n", random() % keys, random() % 100, time, clock);
       }
-      ASSERT_EQ(each->Rows(rows), last->Rows(rows)) << "seed " << seed;  // the same ones are late
+      const std::string beside = last->Rows(rows);
+      apply(beside, &last_table);
+      ASSERT_EQ(each->Rows(rows), late(beside)) << "seed " << seed;  // the same ones are late
       if (random() % 2 == 0) {
         watermark += static_cast<int64_t>(random() % 5000);
         apply(each->OnWatermark(watermark), &each_table);
@@ -408,7 +459,7 @@ TEST(WindowedAggregate, NewestWindowLeavesTheSameTable) {
       history.push_back(last->Snapshot());
       if (random() % 3 != 0) continue;
       const Watermark saved = last->watermark();
-      last = Make(newest);
+      last = make_last();
       last->RestoreFrom(history, saved);
     }
     apply(each->OnWatermark(Watermark::kEnd), &each_table);

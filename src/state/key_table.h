@@ -76,6 +76,14 @@ class KeyTable {
     }
     return true;
   }
+  // The entries of one key group, in the same order. Whoever walks group by group may insert in between, and
+  // sees the entries that were there before once each.
+  template <typename Visit>
+  void WalkGroup(int group, Visit visit) const {
+    for (const Slot& slot : groups_[static_cast<size_t>(group)].slots) {
+      if (slot.entry != nullptr) visit(slot.entry);
+    }
+  }
   template <typename Visit>
   void ForEach(Visit visit) const {
     Cursor cursor;

@@ -63,10 +63,9 @@ class Panes : public StateTable {
   std::string_view key(const KeyEntry& entry) const { return table_.key(entry); }
   int64_t key_count() const { return table_.size(); }
   bool Before(const KeyEntry* a, const KeyEntry* b) const { return table_.Before(a, b); }
-  using Cursor = KeyTable::Cursor;
   template <typename Visit>
-  bool Walk(Cursor* cursor, Visit visit) const {
-    return table_.Walk(cursor, visit);
+  void WalkGroup(int group, Visit visit) const {
+    table_.WalkGroup(group, visit);
   }
 
   struct Owned {

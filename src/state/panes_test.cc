@@ -47,16 +47,15 @@ class MemoryPanes {
   }
   std::map<Place, std::string> Contents() const {
     std::map<Place, std::string> all;
-    Panes::Cursor cursor;
-    table_.Walk(&cursor, [&](KeyEntry* entry) {
+    auto visit = [&](KeyEntry* entry) {
       int64_t last = std::numeric_limits<int64_t>::min();
       for (const Panes::Pane& pane : table_.panes(*entry)) {
         EXPECT_GE(pane.slice, last);
         last = pane.slice;
         all.emplace(Place{pane.slice, table_.key(*entry), pane.from_end()}, BytesRow::Get(pane.row));
       }
-      return true;
-    });
+    };
+    for (int group = 0; group < kKeyGroups; ++group) table_.WalkGroup(group, visit);
     EXPECT_EQ(table_.rows(), static_cast<int64_t>(all.size()));
     return all;
   }
