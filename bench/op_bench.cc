@@ -21,7 +21,8 @@ constexpr int64_t kMinute = 60'000;
 // Nanoseconds, out of what a million events a second on two cores leave a stage.
 constexpr int kDeduplicateBudget = 20;
 constexpr int kPaneBudget = 40;
-constexpr int kFiringBudget = 65;  // as much as making and writing the row
+constexpr int kSnapshotBudget = 100;  // two million panes in 10 s: 2 % of a core
+constexpr int kFiringBudget = 65;     // as much as making and writing the row
 
 // Counts what leaves and drops it.
 class NullOutput : public Output {
@@ -145,6 +146,20 @@ void PrintMedian(int64_t accounts, const char* what, const char* unit, int budge
               static_cast<long long>(accounts), what, nanos[nanos.size() / 2], unit, nanos.front(), budget);
 }
 
+// Of all panes, a pane.
+double NanosOfASnapshot(WindowedAggregate& op) {
+  const int64_t start = ThreadCpuNanoseconds();
+  StateTable* panes = op.state()[0];
+  int64_t bytes = 0;
+  for (;;) {
+    const std::string segment = panes->NextSegment(StateTable::SnapshotKind::kFull);
+    if (segment.empty()) break;
+    bytes += static_cast<int64_t>(segment.size());
+  }
+  KeepResult(bytes);
+  return static_cast<double>(ThreadCpuNanoseconds() - start) / static_cast<double>(panes->rows());
+}
+
 // One hour by one minute per account: count, average, approximate distinct merchants.
 void MeasureWindows(int64_t accounts, int64_t rows_a_minute) {
   const Schema input{{{"account", Type::String()},
@@ -173,6 +188,7 @@ void MeasureWindows(int64_t accounts, int64_t rows_a_minute) {
   Bench bench;
   bench.Open(op);
   std::vector<double> update_nanos, fire_nanos;  // a row, a minute of event time each
+  std::vector<double> snapshot_nanos;            // a pane, ten minutes of event time each
   const std::vector<Chunk> payments = MakePayments(accounts, 64 * kRows);
   const size_t chunks_a_minute = static_cast<size_t>(rows_a_minute / kRows);
   size_t next = 0;
@@ -191,10 +207,12 @@ void MeasureWindows(int64_t accounts, int64_t rows_a_minute) {
     update_nanos.push_back(static_cast<double>(updating) / static_cast<double>(rows_a_minute));
     fire_nanos.push_back(static_cast<double>(ThreadCpuNanoseconds() - start) /
                          static_cast<double>(bench.out.rows - before));
+    if (minute % 10 == 0) snapshot_nanos.push_back(NanosOfASnapshot(op));
   }
   PrintMedian(accounts, "pane update", "a row", kPaneBudget, std::move(update_nanos));
   PrintMedian(accounts, "firing of 1 h by 1 min", "an (account, window)", kFiringBudget,
               std::move(fire_nanos));
+  PrintMedian(accounts, "snapshot", "a pane", kSnapshotBudget, std::move(snapshot_nanos));
   std::printf("windows: %6lld accounts: state                  %10.1f MB in %lld panes\n",
               static_cast<long long>(accounts), static_cast<double>(bench.budget.used()) / 1e6,
               static_cast<long long>(op.state()[0]->rows()));

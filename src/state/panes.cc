@@ -219,6 +219,18 @@ void Panes::PutPane(const Owned& pane, std::string* out) {
   PutBytes(scratch_, out);
 }
 
+// A pane and its key lie in two places, neither near those of the pane before. A row is written to, too.
+void Panes::PrefetchPane(const std::vector<Owned>& panes, size_t at) {
+  constexpr size_t kAhead = 12;
+  constexpr size_t kLine = 64;
+  if (at + kAhead >= panes.size()) return;
+  const Owned& ahead = panes[at + kAhead];
+  __builtin_prefetch(ahead.row - sizeof(PaneHeader), 1);
+  __builtin_prefetch(ahead.row - sizeof(PaneHeader) + kLine);
+  __builtin_prefetch(ahead.entry);
+  __builtin_prefetch(reinterpret_cast<const char*>(ahead.entry) + kLine);
+}
+
 std::string Panes::NextSegment(SnapshotKind kind) {
   const bool full = kind == SnapshotKind::kFull || !tracking_;
   std::string segment;
@@ -238,6 +250,7 @@ std::string Panes::NextSegment(SnapshotKind kind) {
       const size_t first = snapshot_pane_;
       group_.clear();
       for (; snapshot_pane_ < panes.size() && group_.size() < kGroupBytes; ++snapshot_pane_) {
+        PrefetchPane(panes, snapshot_pane_);
         PutPane(panes[snapshot_pane_], &group_);
         PaneHeader::Of(panes[snapshot_pane_].row)->Forget(kChanged);
       }

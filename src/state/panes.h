@@ -120,6 +120,7 @@ class Panes : public StateTable {
   Slice& SliceFor(int64_t slice);
   static void PrefetchRemoval(const std::vector<Owned>& panes);
   void RemovePane(KeyEntry* entry, char* row);
+  static void PrefetchPane(const std::vector<Owned>& panes, size_t at);
   void PutPane(const Owned& pane, std::string* out);
   Status RestoreSegment(std::string_view segment, KeyGroupRange groups);
   Status RestorePane(int64_t slice, KeyGroupRange groups, std::string_view key, int64_t from_end,
