@@ -12,6 +12,7 @@ namespace caudal {
 namespace {
 
 constexpr int kTimeoutMillis = 10'000;
+constexpr int kOutageMillis = 60'000;
 constexpr std::string_view kContentType = "application/json";
 
 // Brokers tell each other of a new topic in their own time.
@@ -21,6 +22,20 @@ Result<KafkaTopic> Await(KafkaClient* client, const std::string& name, bool crea
     ASSIGN_OR_RETURN(KafkaTopic topic, client->Topic(name, kTimeoutMillis));
     if (topic.partitions > 0 || !created || std::chrono::steady_clock::now() > deadline) return topic;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+// The client has nothing to do while rows are sent, and may have lost its connections meanwhile: what it says
+// first is that all are down.
+Result<KafkaRange> AwaitRange(KafkaClient* client, const KafkaPartitionId& partition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kOutageMillis);
+  while (true) {
+    Result<KafkaRange> range = client->Range(partition, kTimeoutMillis);
+    if (range.ok() || range.status().domain() != Domain::kExternal ||
+        std::chrono::steady_clock::now() > deadline) {
+      return range;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
   }
 }
 
@@ -81,7 +96,7 @@ Status GeneratedTopic::Finish(const NeobankRecords& records) {
   RETURN_IF_ERROR(producer_->Flush(name_));
   for (uint32_t partition = 0; partition < partitions_; ++partition) {
     ASSIGN_OR_RETURN(const KafkaRange range,
-                     client_->Range({name_, static_cast<int32_t>(partition)}, kTimeoutMillis));
+                     AwaitRange(client_.get(), {name_, static_cast<int32_t>(partition)}));
     if (static_cast<uint64_t>(range.high) == records.sent(partition)) continue;
     return Status::Data(fmt::format("partition {} of topic '{}' ends at {}, and {} records were sent there",
                                     partition, name_, range.high, records.sent(partition)))
