@@ -8,7 +8,11 @@ constexpr size_t kKeptBytes = 256 * 1024;
 }  // namespace
 
 Status DeferredFile::Open() {
-  if (file_ == nullptr) {
+  if (file_ == nullptr && names_ != nullptr) {
+    ASSIGN_OR_RETURN(std::unique_ptr<PendingFile> begun, names_->Begin(path_));
+    pending_file_ = begun.get();
+    file_ = std::move(begun);
+  } else if (file_ == nullptr) {
     RETURN_IF_ERROR(files_->MakeDirectories(path_.substr(0, path_.find_last_of('/'))));
     ASSIGN_OR_RETURN(file_, files_->Create(path_));
   }

@@ -18,6 +18,21 @@ size_t Append(char* bytes, size_t size, size_t count, void* to) {
   return size * count;
 }
 
+size_t AppendHeader(char* bytes, size_t size, size_t count, void* to) {
+  auto* headers = static_cast<std::map<std::string, std::string>*>(to);
+  const std::string_view line(bytes, size * count);
+  if (line.starts_with("HTTP/")) headers->clear();  // of an answer before the last
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return size * count;
+  std::string name(line.substr(0, colon));
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  std::string_view value = line.substr(colon + 1);
+  while (!value.empty() && std::isspace(static_cast<unsigned char>(value.front()))) value.remove_prefix(1);
+  while (!value.empty() && std::isspace(static_cast<unsigned char>(value.back()))) value.remove_suffix(1);
+  (*headers)[std::move(name)] = value;
+  return size * count;
+}
+
 std::string WithoutQuery(const std::string& url) { return url.substr(0, url.find('?')); }
 
 // What fails before a byte of the request is on its way.
@@ -49,6 +64,14 @@ class HeaderList {
   curl_slist* list_ = nullptr;
 };
 
+void Sign(CURL* curl, const AwsSigner& signer, HeaderList* headers) {
+  curl_easy_setopt(curl, CURLOPT_AWS_SIGV4,
+                   fmt::format("aws:amz:{}:{}", signer.region, signer.service).c_str());
+  curl_easy_setopt(curl, CURLOPT_USERNAME, signer.access_key.c_str());
+  curl_easy_setopt(curl, CURLOPT_PASSWORD, signer.secret_key.c_str());
+  if (!signer.session_token.empty()) headers->Add("X-Amz-Security-Token: " + signer.session_token);
+}
+
 }  // namespace
 
 HttpClient::HttpClient() {
@@ -71,13 +94,14 @@ HttpAnswer HttpClient::Send(const HttpRequest& request) {
   HeaderList headers;
   for (const auto& [name, value] : request.headers) headers.Add(fmt::format("{}: {}", name, value));
   headers.Add("Expect:");  // no round trip to ask whether the body is wanted
+  if (request.signer) Sign(curl, *request.signer, &headers);
   char reason[CURL_ERROR_SIZE] = "";
   curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   // A kept connection that turns out to be closed makes curl say the request again, though the service may
   // have done what it was asked.
-  if (request.method != "GET" && request.method != "HEAD") {
+  if (request.method != "GET" && request.method != "HEAD" && !request.repeatable) {
     curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
     curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
   }
@@ -88,11 +112,18 @@ HttpAnswer HttpClient::Send(const HttpRequest& request) {
   if (request.method == "HEAD") curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, Append);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer.body);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, AppendHeader);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &answer.headers);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, kConnectMillis);
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout_millis));
-  curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
+  if (request.stall_millis > 0) {
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>((request.stall_millis + 999) / 1000));
+  }
+  // What is signed is stored as it is sent: bytes, not a text to be packed on its way.
+  if (!request.signer) curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   const CURLcode code = curl_easy_perform(curl);
   if (code == CURLE_OK) {
