@@ -8,6 +8,7 @@
 
 #include "api/connector.h"
 #include "connect/filesystem/path_pattern.h"
+#include "fs/file_path.h"
 
 namespace caudal {
 namespace {
@@ -49,9 +50,10 @@ Result<FileTableOptions> FileTableOptions::From(const Table& table) {
   options.path = table.option("path");
   constexpr std::string_view kScheme = "file://";
   if (options.path.starts_with(kScheme)) options.path.erase(0, kScheme.size());
-  if (options.path.find("://") != std::string::npos) {
+  const std::string_view scheme = SchemeOf(options.path);
+  if (!scheme.empty() && scheme != "s3" && scheme != "s3a" && scheme != "s3n") {
     return Status::User(fmt::format("table '{}': path '{}' is on no local disk", table.name, options.path))
-        .Hint("only local folders can be read and written yet");
+        .Hint("folders of this machine can be read and written, and those of s3://bucket/path");
   }
   while (options.path.size() > 1 && options.path.ends_with('/')) options.path.pop_back();
   if (options.path.empty()) return Status::User(fmt::format("table '{}' has no 'path'", table.name));

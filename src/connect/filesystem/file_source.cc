@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "connect/filesystem/file_split_reader.h"
 #include "format/format.h"
+#include "fs/file_path.h"
+#include "fs/store_file_system.h"
 
 namespace caudal {
 namespace {
@@ -44,6 +44,7 @@ Result<std::unique_ptr<Source>> FileSource::Make(const Table& table, const ReadR
   ASSIGN_OR_RETURN(FileTableOptions options, FileTableOptions::From(table));
   ASSIGN_OR_RETURN(FileColumns columns, FileColumns::Make(table, request));
   FileSystem* files = context.files == nullptr ? FileSystem::Local() : context.files;
+  ASSIGN_OR_RETURN(files, FilesWithOptions(files, table.options));
   Env* env = context.env == nullptr ? Env::Real() : context.env;
   if (options.monitor_millis < 0) {
     ASSIGN_OR_RETURN(const bool exists, files->Exists(options.path));
@@ -72,7 +73,7 @@ std::unique_ptr<SplitEnumerator> FileSource::MakeEnumerator() {
 }
 
 Result<std::unique_ptr<SplitReader>> FileSource::Open(const Split& split, const Position& position) {
-  const std::string folder = std::filesystem::absolute(options_.path).lexically_normal().string();
+  const std::string folder = AbsolutePath(options_.path);
   FilePosition start;
   start.splits = options_.splits;
   if (!position.empty()) {

@@ -30,8 +30,8 @@ TEST_F(FilesystemSourceTest, WhatIsWrongIsSaidBeforeAnythingRuns) {
   const auto message = [&] { return connector_.MakeSource(table_, request, {}).status().message(); };
   table_.options["path"] = folder_ + "/none";
   EXPECT_EQ(message(), "table 't': there is no file or folder '" + folder_ + "/none'");
-  table_.options["path"] = "s3://bucket/x";
-  EXPECT_EQ(message(), "table 't': path 's3://bucket/x' is on no local disk");
+  table_.options["path"] = "hdfs://host/x";
+  EXPECT_EQ(message(), "table 't': path 'hdfs://host/x' is on no local disk");
   table_.options["path"] = folder_;
   table_.options["format"] = "csv";
   EXPECT_EQ(message(), "table 't': format 'csv' is not known here");

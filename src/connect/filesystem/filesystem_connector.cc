@@ -12,6 +12,7 @@ using Kind = OptionSpec::Type;
 
 constexpr OptionSpec kOptions[] = {
     {"path", Kind::kString, "", "the folder, or one file to read", true},
+    {"s3.*", Kind::kString, "", "of a path s3://: 's3.endpoint', 's3.access-key-id' and so on"},
     {"format", Kind::kString, "", "'json', 'raw' (reading) or 'parquet'", true},
     {"json.*", Kind::kString, "", "options of the JSON format, as in Flink"},
     {"raw.charset", Kind::kString, "UTF-8", "of format 'raw': 'UTF-8' alone"},

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
-#include <filesystem>
+#include "fs/file_path.h"
 
 namespace caudal {
 
@@ -27,9 +27,7 @@ Result<PathPattern> PathPattern::Make(std::string_view text) {
 
 bool PathPattern::Matches(const std::string& path) const {
   if (compiled_ == nullptr) return true;
-  std::error_code error;  // none: only the process's folder is asked for
-  const std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
-  return re2::RE2::FullMatch(absolute, *compiled_);
+  return re2::RE2::FullMatch(AbsolutePath(path), *compiled_);
 }
 
 }  // namespace caudal

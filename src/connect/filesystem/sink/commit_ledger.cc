@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fs/store_file_system.h"
+
 namespace caudal {
 namespace {
 
@@ -31,12 +33,7 @@ Status CommitLedger::Write(Epoch epoch) {
                                        {"version", kLedgerVersion},
                                        {"generation", epoch.generation},
                                        {"epoch", epoch.number}};
-  // Under another name first: a reader of the ledger finds the old one or the new one.
-  const std::string fresh = path_ + ".new";
-  ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, files_->Create(fresh));
-  RETURN_IF_ERROR(file->Append(json.dump() + "\n"));
-  RETURN_IF_ERROR(file->Close());
-  return files_->Rename(fresh, path_);
+  return ReplaceFile(files_, path_, json.dump() + "\n");
 }
 
 }  // namespace caudal

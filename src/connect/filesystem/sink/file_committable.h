@@ -15,6 +15,7 @@ struct CommittedFile {
   std::string final_path;
   int64_t rows = 0;
   int64_t bytes = 0;
+  std::string ticket;  // of an upload, which is published; empty: it is renamed
 };
 
 std::string FilesToJson(const std::vector<CommittedFile>& files);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "fs/store_file_system.h"
+
 namespace caudal {
 
 CommitResult FileCommitter::Commit(Epoch epoch, std::span<const Committable> committables) {
@@ -29,7 +31,26 @@ CommitResult FileCommitter::Commit(Epoch epoch, std::span<const Committable> com
   return written.ok() ? CommitResult() : unknown(std::move(written));
 }
 
-CommitResult FileCommitter::Name(const CommittedFile& file) {
+CommitResult FileCommitter::Taken(const CommittedFile& file) {
+  return {CommitOutcome::kRefused,
+          Status::User(fmt::format("'{}' is there already and is another file than '{}', which is to get "
+                                   "its name",
+                                   file.final_path, file.hidden_path))
+              .Hint("move it away")};
+}
+
+CommitResult FileCommitter::Lost(const CommittedFile& file) const {
+  const bool moved = !file.final_path.starts_with(plan_->root + "/");
+  return {
+      CommitOutcome::kLost,
+      Status::External(fmt::format("file '{}' with {} rows is gone, and so is what it was to become, '{}'{}",
+                                   file.hidden_path, file.rows, file.final_path,
+                                   moved ? fmt::format("; the table's folder is '{}' now", plan_->root) : ""))
+          .Hint(moved ? "give the table its former 'path' back, or begin with a new state folder"
+                      : "someone removed it before the commit was noted")};
+}
+
+CommitResult FileCommitter::Rename(const CommittedFile& file) {
   FileSystem* files = plan_->format.files;
   const auto unknown = [](Status status) { return CommitResult{CommitOutcome::kUnknown, std::move(status)}; };
   Result<bool> waiting = files->Exists(file.hidden_path);
@@ -37,34 +58,39 @@ CommitResult FileCommitter::Name(const CommittedFile& file) {
   if (*waiting) {
     Result<bool> renamed = files->RenameIfAbsent(file.hidden_path, file.final_path);
     if (!renamed.ok()) return unknown(std::move(renamed).status());
-    if (!*renamed) {
-      return {CommitOutcome::kRefused,
-              Status::User(fmt::format("'{}' is there already and is another file than '{}', which is to get "
-                                       "its name",
-                                       file.final_path, file.hidden_path))
-                  .Hint("move it away")};
-    }
+    if (!*renamed) return Taken(file);
   }
   Result<bool> there = files->Exists(file.final_path);
   if (!there.ok()) return unknown(std::move(there).status());
-  if (!*there) {
-    const bool moved = !file.final_path.starts_with(plan_->root + "/");
-    return {CommitOutcome::kLost,
-            Status::External(
-                fmt::format("file '{}' with {} rows is gone, and so is what it was to become, '{}'{}",
-                            file.hidden_path, file.rows, file.final_path,
-                            moved ? fmt::format("; the table's folder is '{}' now", plan_->root) : ""))
-                .Hint(moved ? "give the table its former 'path' back, or begin with a new state folder"
-                            : "someone removed it before the commit was noted")};
-  }
+  if (!*there) return Lost(file);
   if (!*waiting) {
     // Whoever renamed it may not have lived to make that durable; a rename that changes nothing does.
     Status durable = files->Rename(file.final_path, file.final_path);
     if (!durable.ok()) return unknown(std::move(durable));
   }
+  return {};
+}
+
+CommitResult FileCommitter::Publish(const CommittedFile& file) {
+  PendingFiles* pending = PendingFilesAt(plan_->format.files, file.final_path);
+  if (pending == nullptr) {
+    return {CommitOutcome::kRefused,
+            Status::User(
+                fmt::format("'{}' was written to a store that cannot be reached here", file.final_path))};
+  }
+  const Result<PublishOutcome> outcome = pending->Publish(file.final_path, file.ticket);
+  if (!outcome.ok()) return {CommitOutcome::kUnknown, outcome.status()};
+  if (*outcome == PublishOutcome::kTaken) return Taken(file);
+  if (*outcome == PublishOutcome::kGone) return Lost(file);
+  return {};
+}
+
+CommitResult FileCommitter::Name(const CommittedFile& file) {
+  CommitResult named = file.ticket.empty() ? Rename(file) : Publish(file);
+  if (named.outcome != CommitOutcome::kCommitted) return named;
   // The last count: what a reader of the folder finds is what was prepared.
-  Result<FileInfo> found = files->Stat(file.final_path);
-  if (!found.ok()) return unknown(std::move(found).status());
+  Result<FileInfo> found = plan_->format.files->Stat(file.final_path);
+  if (!found.ok()) return {CommitOutcome::kUnknown, std::move(found).status()};
   if (found->size == file.bytes) return {};
   return {CommitOutcome::kLost,
           Status::Data(fmt::format("'{}' has {} bytes, and the {} rows that were prepared for it have {}",
@@ -75,6 +101,10 @@ CommitResult FileCommitter::Name(const CommittedFile& file) {
 Result<Epoch> FileCommitter::LastCommitted() {
   if (plan_->ephemeral) return Epoch();
   ASSIGN_OR_RETURN(const Epoch noted, ledger_.Read());
+  if (plan_->pending != nullptr) {
+    ASSIGN_OR_RETURN(uploads_, LookForUploads());
+    return noted;
+  }
   Found found;
   RETURN_IF_ERROR(Look(plan_->root, &found));
   leftovers_ = std::move(found.leftovers);
@@ -109,8 +139,29 @@ Status FileCommitter::Look(const std::string& folder, Found* found) const {
   return Status();
 }
 
+Result<std::vector<UnpublishedFile>> FileCommitter::LookForUploads() const {
+  ASSIGN_OR_RETURN(std::vector<UnpublishedFile> found, plan_->pending->ListUnpublished(plan_->root));
+  const std::string prefix = plan_->final_prefix();
+  std::erase_if(found, [&](const UnpublishedFile& file) {
+    const std::string name = file.path.substr(file.path.find_last_of('/') + 1);
+    if (!name.starts_with(prefix)) return true;
+    int64_t generation = 0;
+    std::from_chars(name.data() + prefix.size(), name.data() + name.size(), generation);
+    return generation >= plan_->generation && !plan_->ephemeral;
+  });
+  return found;
+}
+
 // What has got its name since it was found is no longer there under the other.
 Status FileCommitter::RemoveLeftovers() {
+  if (plan_->pending != nullptr) {
+    if (!uploads_) {
+      ASSIGN_OR_RETURN(uploads_, LookForUploads());
+    }
+    for (const UnpublishedFile& file : *uploads_) RETURN_IF_ERROR(plan_->pending->Abort(file));
+    uploads_.reset();
+    return Status();
+  }
   if (!leftovers_) {
     Found found;
     RETURN_IF_ERROR(Look(plan_->root, &found));

@@ -29,16 +29,23 @@ class FileCommitter : public SinkCommitter {
  private:
   // Gives one file its name, or finds that it has it.
   CommitResult Name(const CommittedFile& file);
+  CommitResult Rename(const CommittedFile& file);
+  CommitResult Publish(const CommittedFile& file);
+  static CommitResult Taken(const CommittedFile& file);
+  CommitResult Lost(const CommittedFile& file) const;
   // What a walk through the table's folder, which may be large, is made for.
   struct Found {
     Epoch newest;
     std::vector<std::string> leftovers;
   };
   Status Look(const std::string& folder, Found* found) const;
+  // Uploads that earlier generations left.
+  Result<std::vector<UnpublishedFile>> LookForUploads() const;
 
   const FileSinkPlan* plan_;
   CommitLedger ledger_;
-  std::optional<std::vector<std::string>> leftovers_;  // once looked for, until removed
+  std::optional<std::vector<std::string>> leftovers_;    // once looked for, until removed
+  std::optional<std::vector<UnpublishedFile>> uploads_;  // the same, in a store
 };
 
 }  // namespace caudal

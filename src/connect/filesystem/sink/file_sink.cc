@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "connect/filesystem/partition_path.h"
 #include "connect/filesystem/sink/file_committer.h"
 #include "connect/filesystem/sink/file_sink_writer.h"
+#include "fs/file_path.h"
+#include "fs/store_file_system.h"
 
 namespace caudal {
 namespace {
@@ -65,10 +66,13 @@ Result<std::unique_ptr<Sink>> FileSink::Make(const Table& table, const Connector
   if (plan.content_columns.empty()) {
     return Status::User(fmt::format("table '{}' has no column besides those of PARTITIONED BY", table.name));
   }
-  plan.format.files = context.files == nullptr ? FileSystem::Local() : context.files;
+  FileSystem* const files = context.files == nullptr ? FileSystem::Local() : context.files;
+  ASSIGN_OR_RETURN(plan.format.files, FilesWithOptions(files, table.options));
   plan.format.table_options = table.options;
   plan.env = context.env == nullptr ? Env::Real() : context.env;
-  plan.root = std::filesystem::absolute(plan.format.options.path).lexically_normal().string();
+  plan.root = AbsolutePath(plan.format.options.path);
+  plan.pending = PendingFilesAt(plan.format.files, plan.root);
+  plan.format.pending = plan.pending;
   plan.sink = NumberOf(context);
   plan.generation = context.generation;
   plan.ephemeral = context.ephemeral;

@@ -34,13 +34,15 @@ class FileSealedEpoch : public SealedEpoch {
     Committable committable;
     std::vector<CommittedFile> names;
     const auto add = [&](const FinishedFile& file) {
-      names.push_back({file.path, FinalPath(file), file.rows, file.bytes});
+      names.push_back({file.path, plan_->FinalPath(file.folder, epoch_, task_, file.number), file.rows,
+                       file.bytes, file.ticket});
       committable.rows_added += file.rows;
       committable.bytes += file.bytes;
     };
     for (SealedFile& sealed : files_) {
       ASSIGN_OR_RETURN(const int64_t rows, sealed.file->Finish());
-      add({sealed.file->path(), sealed.folder, sealed.number, rows, sealed.file->size()});
+      add({sealed.file->path(), sealed.folder, sealed.number, rows, sealed.file->size(),
+           sealed.file->ticket()});
     }
     for (const std::unique_ptr<PartitionBatch>& batch : batches_) {
       RETURN_IF_ERROR(batch->Finish());
@@ -51,12 +53,6 @@ class FileSealedEpoch : public SealedEpoch {
   }
 
  private:
-  std::string FinalPath(const FinishedFile& file) const {
-    const std::string_view extension = plan_->format.options.format == "parquet" ? "parquet" : "json";
-    return fmt::format("{}/{}{}{}-{}-{}-{}.{}", plan_->root, file.folder, plan_->final_prefix(),
-                       epoch_.generation, epoch_.number, task_, file.number, extension);
-  }
-
   const FileSinkPlan* plan_;
   int task_;
   Epoch epoch_;
@@ -66,8 +62,17 @@ class FileSealedEpoch : public SealedEpoch {
 
 }  // namespace
 
-std::string FileSinkPlan::HiddenPath(const std::string& folder, int task, int64_t number) const {
+std::string FileSinkPlan::WritePath(const std::string& folder, int task, int64_t number) const {
+  if (pending != nullptr) return FinalPath(folder, {generation, 0}, task, number);
   return fmt::format("{}/{}{}{}-{}-{}.inprogress", root, folder, hidden_prefix(), generation, task, number);
+}
+
+std::string FileSinkPlan::FinalPath(const std::string& folder, Epoch epoch, int task, int64_t number) const {
+  const std::string_view extension = format.options.format == "parquet" ? "parquet" : "json";
+  // An upload has its name from the start, before its epoch has a number.
+  const std::string of = pending != nullptr ? fmt::format("{}_", epoch.generation)
+                                            : fmt::format("{}-{}-", epoch.generation, epoch.number);
+  return fmt::format("{}/{}{}{}{}-{}.{}", root, folder, final_prefix(), of, task, number, extension);
 }
 
 FileSinkWriter::FileSinkWriter(const FileSinkPlan* plan, int task)
@@ -89,7 +94,7 @@ Result<FileSinkWriter::OpenFile*> FileSinkWriter::Open(const std::string& folder
   opened.number = next_number_++;
   opened.opened_nanos = plan_->env->SteadyNanos();
   ASSIGN_OR_RETURN(opened.file,
-                   OutputFile::Make(plan_->format, plan_->HiddenPath(folder, task_, opened.number)));
+                   OutputFile::Make(plan_->format, plan_->WritePath(folder, task_, opened.number)));
   return &open_.emplace(folder, std::move(opened)).first->second;
 }
 

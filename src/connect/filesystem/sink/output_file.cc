@@ -25,11 +25,12 @@ class ParquetOutput : public OutputFile {
       return Status::User(fmt::format("option 'parquet.compression': '{}' is not known", codec))
           .Hint("there are 'ZSTD', 'SNAPPY' and 'UNCOMPRESSED'");
     }
-    auto output = std::make_unique<ParquetOutput>(format.files, std::move(path));
+    auto output = std::make_unique<ParquetOutput>(format, std::move(path));
     ASSIGN_OR_RETURN(output->writer_, ParquetWriter::Make(format.content, options, &output->file_));
     return std::unique_ptr<OutputFile>(std::move(output));
   }
-  ParquetOutput(FileSystem* files, std::string path) : file_(files, std::move(path)) {}
+  ParquetOutput(const Format& format, std::string path)
+      : file_(format.files, std::move(path), format.pending) {}
 
   Status Append(const std::vector<ColumnPtr>& columns, RowSet rows) override {
     return writer_->Append(columns, rows);
@@ -45,6 +46,7 @@ class ParquetOutput : public OutputFile {
   int64_t estimated_bytes() const override { return writer_->estimated_file_bytes(); }
   int64_t buffered_bytes() const override { return writer_->buffered_bytes() + file_.unwritten(); }
   const std::string& path() const override { return file_.path(); }
+  std::string ticket() const override { return file_.ticket(); }
 
  private:
   DeferredFile file_;
@@ -54,8 +56,8 @@ class ParquetOutput : public OutputFile {
 // One record a line.
 class LinesOutput : public OutputFile {
  public:
-  LinesOutput(FileSystem* files, std::string path, std::unique_ptr<Encoder> encoder)
-      : file_(files, std::move(path)), encoder_(std::move(encoder)) {}
+  LinesOutput(const Format& format, std::string path, std::unique_ptr<Encoder> encoder)
+      : file_(format.files, std::move(path), format.pending), encoder_(std::move(encoder)) {}
 
   Status Append(const std::vector<ColumnPtr>& columns, RowSet rows) override {
     auto* selection = new Selection();
@@ -87,6 +89,7 @@ class LinesOutput : public OutputFile {
     return static_cast<int64_t>(text_.capacity() + lines_.capacity()) + file_.unwritten();
   }
   const std::string& path() const override { return file_.path(); }
+  std::string ticket() const override { return file_.ticket(); }
 
  private:
   DeferredFile file_;
@@ -102,7 +105,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::Make(const Format& format, std::
   if (format.options.format == "parquet") return ParquetOutput::Make(format, std::move(path));
   ASSIGN_OR_RETURN(std::unique_ptr<Encoder> encoder,
                    MakeEncoder(format.options.format, format.content, format.table_options));
-  return std::unique_ptr<OutputFile>(new LinesOutput(format.files, std::move(path), std::move(encoder)));
+  return std::unique_ptr<OutputFile>(new LinesOutput(format, std::move(path), std::move(encoder)));
 }
 
 }  // namespace caudal

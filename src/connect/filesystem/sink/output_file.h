@@ -13,6 +13,7 @@
 #include "data/chunk.h"
 #include "data/schema.h"
 #include "fs/file_system.h"
+#include "fs/pending_files.h"
 
 namespace caudal {
 
@@ -21,6 +22,7 @@ class OutputFile {
   // What all files of a table have in common.
   struct Format {
     FileSystem* files = nullptr;
+    PendingFiles* pending = nullptr;  // what gives the files their names, where there is no rename
     FileTableOptions options;
     Options table_options;
     Schema content;  // the columns that stand in the file
@@ -40,6 +42,8 @@ class OutputFile {
   virtual int64_t estimated_bytes() const = 0;  // of the file, before
   virtual int64_t buffered_bytes() const = 0;   // of memory
   virtual const std::string& path() const = 0;
+  // What publishes it; empty: it is renamed. After Finish.
+  virtual std::string ticket() const = 0;
 };
 
 }  // namespace caudal

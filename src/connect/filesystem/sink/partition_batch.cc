@@ -35,13 +35,13 @@ Status PartitionBatch::WriteOne() {
   const int64_t number = first_number_ + static_cast<int64_t>(finished_.size());
   if (file_ == nullptr) {
     ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file,
-                     OutputFile::Make(plan_->format, plan_->HiddenPath(partition.folder, task_, number)));
+                     OutputFile::Make(plan_->format, plan_->WritePath(partition.folder, task_, number)));
     RETURN_IF_ERROR(rows_.ForEach(
         partition, [&](const auto& columns, RowSet some) { return file->Append(columns, some); }));
     file_ = std::move(file);
   }
   ASSIGN_OR_RETURN(const int64_t rows, file_->Finish());
-  finished_.push_back({file_->path(), partition.folder, number, rows, file_->size()});
+  finished_.push_back({file_->path(), partition.folder, number, rows, file_->size(), file_->ticket()});
   file_ = nullptr;
   return Status();
 }

@@ -18,13 +18,14 @@
 
 namespace caudal {
 
-// A whole file under its hidden name.
+// A whole file under its hidden name, or under none.
 struct FinishedFile {
   std::string path;
   std::string folder;  // of the partition, relative
   int64_t number = 0;
   int64_t rows = 0;
   int64_t bytes = 0;
+  std::string ticket;  // of an upload
 };
 
 class PartitionBatch {
