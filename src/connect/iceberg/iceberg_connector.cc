@@ -27,6 +27,8 @@ constexpr OptionSpec kPlace[] = {
     {"prefix", Kind::kString, "", "of 'rest': of its paths, unless it says one itself"},
     {"rest.client.socket-timeout-ms", Kind::kInteger, "60000", "of 'rest': for a request with its answer"},
     {"header.*", Kind::kString, "", "of 'rest': sent with every request"},
+    {"s3.*", Kind::kString, "", "of files in s3://: 's3.endpoint', 's3.access-key-id' and so on"},
+    {"client.region", Kind::kString, "", "of files in s3://: the region"},
     {"warehouse", Kind::kString, "", "the folder of tables that are made; of 'rest', its name there"},
 };
 

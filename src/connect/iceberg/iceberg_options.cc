@@ -4,9 +4,10 @@
 
 #include <cctype>
 #include <charconv>
-#include <filesystem>
 
 #include "api/connector.h"
+#include "fs/file_path.h"
+#include "fs/store_file_system.h"
 #include "iceberg/catalog/table_files.h"
 
 namespace caudal {
@@ -14,10 +15,6 @@ namespace {
 
 constexpr std::string_view kPropertyPrefixes[] = {"write.", "commit.", "history.", "gc.", "read."};
 constexpr int kMostFiles = 10'000;
-
-std::string Absolute(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().string();
-}
 
 // Of PyIceberg ("sqlite:///rel", "sqlite:////abs"), of Java ("jdbc:sqlite:path"), or a path.
 Result<std::string> CatalogFile(const Table& table, std::string_view uri) {
@@ -101,10 +98,10 @@ Status ReadPlace(const Table& table, IcebergOptions* options) {
   std::string folder;
   if (!options->warehouse.empty()) {
     ASSIGN_OR_RETURN(folder, iceberg::PathOf(options->warehouse));
-    folder = Absolute(folder);
+    folder = AbsolutePath(folder);
     // Readers compare locations as text, so that one is never relative.
-    if (options->warehouse.front() != '/' && !options->warehouse.starts_with("file:"))
-      options->warehouse = folder;
+    const bool is_whole = options->warehouse.front() == '/' || options->warehouse.starts_with("file:");
+    if (!is_whole && SchemeOf(options->warehouse).empty()) options->warehouse = folder;
   }
   if (table.option("catalog-type") == "hadoop") {
     options->catalog_type = IcebergOptions::CatalogType::kHadoop;
@@ -118,8 +115,15 @@ Status ReadPlace(const Table& table, IcebergOptions* options) {
     return Status::User(fmt::format("table '{}' names neither 'uri' nor 'warehouse'", table.name))
         .Hint("add 'warehouse' = '/path': the catalog is kept in its file 'catalog.db'");
   }
+  if (options->catalog_type != IcebergOptions::CatalogType::kHadoop && uri.empty() &&
+      !SchemeOf(folder).empty()) {
+    return Status::User(fmt::format("table '{}': a catalog of SQLite is a file of this machine, and '{}' is "
+                                    "none",
+                                    table.name, options->warehouse))
+        .Hint("add 'uri' = 'sqlite:////path/catalog.db', or take 'catalog-type' = 'rest' or 'hadoop'");
+  }
   ASSIGN_OR_RETURN(std::string file, CatalogFile(table, uri));
-  options->catalog_file = Absolute(uri.empty() ? folder + "/catalog.db" : file);
+  options->catalog_file = AbsolutePath(uri.empty() ? folder + "/catalog.db" : file);
   if (options->catalog_type == IcebergOptions::CatalogType::kHadoop) options->catalog_file = folder;
   return Status();
 }
@@ -184,6 +188,7 @@ Result<IcebergOptions> IcebergOptions::From(const Table& table) {
     for (const std::string_view prefix : kPropertyPrefixes) {
       if (key.starts_with(prefix)) options.properties[key] = value;
     }
+    if (key.starts_with("s3.") || key == "client.region") options.store[key] = value;
   }
   const std::string_view files = table.option("caudal.sink.max-open-files", "32");
   const auto [end, error] =
@@ -195,6 +200,10 @@ Result<IcebergOptions> IcebergOptions::From(const Table& table) {
   ASSIGN_OR_RETURN(options.unique, UniqueOf(table));
   ASSIGN_OR_RETURN(options.buffer_bytes, ParseBytes(table.option("caudal.sink.buffer-size", "64MB")));
   return options;
+}
+
+Result<FileSystem*> IcebergOptions::FilesOf(FileSystem* files) const {
+  return FilesWithOptions(files == nullptr ? FileSystem::Local() : files, store);
 }
 
 std::string IcebergOptions::frame() const {

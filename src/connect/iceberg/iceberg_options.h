@@ -9,6 +9,7 @@
 #include "api/table.h"
 #include "base/status.h"
 #include "format/parquet_writer.h"
+#include "fs/file_system.h"
 #include "iceberg/catalog/catalog.h"
 #include "iceberg/rest/rest_options.h"
 
@@ -40,11 +41,14 @@ struct IcebergOptions {
   std::string partition_by;  // the same
   // Of a table that is made; those of them that say how files are written win over the table's own.
   std::map<std::string, std::string> properties;
+  Options store;             // 's3.*' and 'client.region': where files of s3:// are
   int max_open_files = 0;    // of a task
   int64_t buffer_bytes = 0;  // of rows that wait in memory for their partition's file
   IcebergUnique unique = IcebergUnique::kUpsert;
 
   static Result<IcebergOptions> From(const Table& table);
+  // `files`, as the options 's3.*' want them; null: those of this machine.
+  Result<FileSystem*> FilesOf(FileSystem* files) const;
 
   // For errors: "table 'db.t' of catalog 'lake', declared as 't'".
   std::string frame() const;

@@ -378,7 +378,8 @@ TEST_F(IcebergSinkTest, WhatCannotBeIsRefusedByName) {
   };
   EXPECT_THAT(with("format-version", "4"), HasSubstr("format 4 of Iceberg is not written"));
   EXPECT_THAT(with("catalog-type", "glue"), HasSubstr("a catalog of type 'glue' is not built yet"));
-  EXPECT_THAT(with("warehouse", "s3://bucket/w"), HasSubstr("locations of 's3:' are not read"));
+  EXPECT_THAT(with("warehouse", "gs://bucket/w"), HasSubstr("locations of 'gs:' are not read"));
+  EXPECT_THAT(with("warehouse", "s3://bucket/w"), HasSubstr("a catalog of SQLite is a file of this machine"));
   EXPECT_THAT(with("uri", "http://127.0.0.1:8181"), HasSubstr("is no SQLite file"));
   EXPECT_THAT(with("write.upsert.enabled", "true"), HasSubstr("is to be upserted, and has no key"));
   EXPECT_THAT(with("write.format.default", "orc"), HasSubstr("data files of format 'orc' are not written"));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "fs/store_file_system.h"
 #include "iceberg/catalog/new_metadata.h"
 
 namespace caudal::iceberg {
@@ -51,6 +52,9 @@ Result<bool> HadoopCatalog::IsTable(const std::string& path) const {
 Status HadoopCatalog::CreateNamespace(const std::vector<std::string>& space) {
   for (const std::string& level : space) RETURN_IF_ERROR(CheckName(level));
   ASSIGN_OR_RETURN(const std::string path, PathOf(LocationOf(space)));
+  // A store has no folders: an object stands for one that is empty.
+  if (PendingFilesAt(file_system_, path) != nullptr)
+    return file_system_->CreateIfAbsent(path + "/", "").status();
   return file_system_->MakeDirectories(path);
 }
 
@@ -214,7 +218,8 @@ Status HadoopCatalog::DropNamespace(const std::vector<std::string>& space) {
   ASSIGN_OR_RETURN(const bool there, file_system_->Exists(path));
   if (!there) return Status::User(fmt::format("there is no namespace '{}'", fmt::join(space, ".")));
   ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, file_system_->List(path));
-  if (entries.empty()) return file_system_->Remove(path);
+  const bool is_store = PendingFilesAt(file_system_, path) != nullptr;
+  if (entries.empty()) return file_system_->Remove(is_store ? path + "/" : path);
   return Status::User(fmt::format("the namespace '{}' is not empty", fmt::join(space, ".")))
       .Hint(fmt::format("'{}' holds tables, or files of tables that were dropped", path));
 }

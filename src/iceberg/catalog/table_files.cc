@@ -53,9 +53,10 @@ Result<std::string> PathOf(const std::string& location) {
   const size_t colon = location.find(':');
   if (colon == std::string::npos || location.find('/') < colon) return location;
   const std::string scheme = location.substr(0, colon);
+  if (scheme == "s3" || scheme == "s3a" || scheme == "s3n") return location;
   if (scheme != "file") {
     return Status::User(fmt::format("locations of '{}:' are not read: '{}'", scheme, location))
-        .Hint("tables on a local disk are read: a path, or file:");
+        .Hint("tables on a local disk and in S3 are read: a path, file: or s3://bucket/path");
   }
   // file:/a, file:///a and file://localhost/a; Java does not escape what it writes, so that neither is
   // anything undone here.

@@ -1,7 +1,7 @@
 // TableFiles: the files of tables by their locations, on a file system.
 //
-// Any thread. A location is a plain path or a file: URI, as different writers have it; it is always passed on
-// as it was written, since readers compare locations as text.
+// Any thread. A location is a plain path, a file: URI or one of s3:, as different writers have it; it is
+// always passed on as it was written, since readers compare locations as text.
 #pragma once
 
 #include <string>

@@ -240,7 +240,7 @@ TEST(TableFiles, LocationsAreTakenAsTheyAreWritten) {
   EXPECT_EQ(PathOf("file:///a").value(), "/a");
   EXPECT_EQ(PathOf("file://localhost/a").value(), "/a");
   EXPECT_EQ(PathOf("rel/a:b").value(), "rel/a:b");
-  EXPECT_THAT(PathOf("s3://b/k").status().ToString(), HasSubstr("locations of 's3:' are not read"));
+  EXPECT_THAT(PathOf("gs://b/k").status().ToString(), HasSubstr("locations of 'gs:' are not read"));
   EXPECT_EQ(MetadataVersion("/t/metadata/00012-abc.metadata.json"), 12);
   EXPECT_EQ(MetadataVersion("v3.metadata.json"), 3);
   EXPECT_EQ(MetadataVersion("x"), -1);

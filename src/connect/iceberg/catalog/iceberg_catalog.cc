@@ -41,7 +41,7 @@ Result<std::unique_ptr<ExternalCatalog>> IcebergCatalog::Make(const Connector* c
   ASSIGN_OR_RETURN(catalog->options_, IcebergOptions::From(any));
   const auto database = declared.find("default-database");
   catalog->default_database_ = database == declared.end() ? "default" : database->second;
-  catalog->files_ = context.files == nullptr ? FileSystem::Local() : context.files;
+  ASSIGN_OR_RETURN(catalog->files_, catalog->options_.FilesOf(context.files));
   catalog->env_ = context.env == nullptr ? Env::Real() : context.env;
   return std::unique_ptr<ExternalCatalog>(std::move(catalog));
 }

@@ -35,7 +35,7 @@ Result<std::unique_ptr<LookupReader>> IcebergLookup::Make(const Table& table, co
   ASSIGN_OR_RETURN(scan.options, IcebergOptions::From(table));
   ASSIGN_OR_RETURN(lookup->choice_, SnapshotChoice::From(table));
   ASSIGN_OR_RETURN(lookup->refresh_millis_, ParseDurationMillis(table.option(kReload, "10 s")));
-  scan.files = context.files == nullptr ? FileSystem::Local() : context.files;
+  ASSIGN_OR_RETURN(scan.files, scan.options.FilesOf(context.files));
   scan.env = context.env == nullptr ? Env::Real() : context.env;
   lookup->wanted_ = request.schema;
   lookup->budget_ = context.budget;

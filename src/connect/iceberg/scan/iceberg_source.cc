@@ -111,7 +111,7 @@ Result<std::unique_ptr<Source>> IcebergSource::Make(const Table& table, const Re
     return Status::User(fmt::format("option 'caudal.source.splits' of table '{}': '{}' is not 1 to {}",
                                     table.name, splits, kMostSplits));
   }
-  scan.files = context.files == nullptr ? FileSystem::Local() : context.files;
+  ASSIGN_OR_RETURN(scan.files, scan.options.FilesOf(context.files));
   scan.env = context.env == nullptr ? Env::Real() : context.env;
   return std::unique_ptr<Source>(std::move(source));
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "connect/iceberg/iceberg_types.h"
+#include "fs/store_file_system.h"
 #include "iceberg/bounds.h"
 #include "iceberg/catalog/table_files.h"
 
@@ -13,8 +14,13 @@ Result<std::unique_ptr<DataFileWriter>> DataFileWriter::Make(const IcebergSinkPl
   std::unique_ptr<DataFileWriter> made(new DataFileWriter(plan, std::move(place)));
   ASSIGN_OR_RETURN(const std::string data, iceberg::PathOf(plan->data_folder()));
   made->folder_ = fmt::format("{}/{}", data, made->place_.folder);
-  const std::string path = fmt::format("{}{}{}-{}-{}.inprogress", made->folder_, plan->hidden_prefix(),
-                                       plan->generation, made->place_.task, made->place_.number);
+  // Where there is no rename, a file has its name from the start: nobody sees it before the table names it.
+  made->named_ = PendingFilesAt(plan->files, data) != nullptr;
+  const std::string path = made->named_
+                               ? fmt::format("{}{}{}_{}-{:016x}.parquet", made->folder_, plan->final_prefix(),
+                                             plan->generation, made->place_.task, plan->env->Random())
+                               : fmt::format("{}{}{}-{}-{}.inprogress", made->folder_, plan->hidden_prefix(),
+                                             plan->generation, made->place_.task, made->place_.number);
   made->file_ = std::make_unique<DeferredFile>(plan->files, path);
   ASSIGN_OR_RETURN(made->writer_, ParquetWriter::Make(plan->content, plan->parquet, made->file_.get()));
   return made;
@@ -23,6 +29,10 @@ Result<std::unique_ptr<DataFileWriter>> DataFileWriter::Make(const IcebergSinkPl
 Result<iceberg::DataFile> DataFileWriter::Finish(Epoch epoch) {
   ASSIGN_OR_RETURN(const ParquetFooter footer, writer_->Finish());
   RETURN_IF_ERROR(file_->Close());
+  if (named_) {
+    const std::string name = file_->path().substr(folder_.size());
+    return Describe(footer, fmt::format("{}/{}{}", plan_->data_folder(), place_.folder, name));
+  }
   const std::string name = fmt::format("{}{}-{}-{}-{}.parquet", plan_->final_prefix(), epoch.generation,
                                        epoch.number, place_.task, place_.number);
   // Called again after an error, the file may have its name already.

@@ -47,6 +47,7 @@ class DataFileWriter {
   const IcebergSinkPlan* plan_;
   DataFilePlace place_;
   std::string folder_;  // path
+  bool named_ = false;  // file_ has its name, in a store without renames
   std::unique_ptr<DeferredFile> file_;
   std::unique_ptr<ParquetWriter> writer_;
 };

@@ -151,23 +151,23 @@ Status IcebergCommitter::CheckKey(const std::vector<IcebergCommittable>& parts) 
 }
 
 Status IcebergCommitter::CheckFiles(const std::vector<IcebergCommittable>& parts) const {
-  const auto check = [&](const std::string& location, int64_t bytes) -> Status {
+  const auto check = [](FileSystem* files, const std::string& location, int64_t bytes) -> Status {
     ASSIGN_OR_RETURN(const std::string path, iceberg::PathOf(location));
-    ASSIGN_OR_RETURN(const bool there, plan_->files->Exists(path));
+    ASSIGN_OR_RETURN(const bool there, files->Exists(path));
     if (!there) {
       return Status::Data(fmt::format("'{}', which was prepared for the table, is gone", location))
           .Hint("someone removed it before it was committed");
     }
-    ASSIGN_OR_RETURN(const FileInfo file, plan_->files->Stat(path));
+    ASSIGN_OR_RETURN(const FileInfo file, files->Stat(path));
     if (file.size == bytes) return Status();
     return Status::Data(fmt::format("'{}' has {} bytes, and {} were prepared", location, file.size, bytes))
         .Hint("someone replaced it");
   };
   for (const IcebergCommittable& part : parts) {
-    for (const auto& file : part.files) RETURN_IF_ERROR(check(file.location, file.bytes));
+    for (const auto& file : part.files) RETURN_IF_ERROR(check(plan_->files, file.location, file.bytes));
     for (const auto& manifest : part.append.manifests)
-      RETURN_IF_ERROR(check(manifest.manifest_path, manifest.manifest_length));
-    if (part.keys) RETURN_IF_ERROR(check(part.keys->path, part.keys->bytes));
+      RETURN_IF_ERROR(check(plan_->files, manifest.manifest_path, manifest.manifest_length));
+    if (part.keys) RETURN_IF_ERROR(check(plan_->state_files, part.keys->path, part.keys->bytes));
   }
   return Status();
 }
@@ -176,9 +176,9 @@ Status IcebergCommitter::RemoveLeftovers() {
   ASSIGN_OR_RETURN(IcebergLake * lake, Lake());
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
   if (keys_ != nullptr) {
-    ASSIGN_OR_RETURN(const std::vector<FileInfo> found, plan_->files->List(plan_->scratch));
+    ASSIGN_OR_RETURN(const std::vector<FileInfo> found, plan_->state_files->List(plan_->scratch));
     for (const FileInfo& file : found) {
-      if (file.path.ends_with(".places")) RETURN_IF_ERROR(plan_->files->Remove(file.path));
+      if (file.path.ends_with(".places")) RETURN_IF_ERROR(plan_->state_files->Remove(file.path));
     }
   }
   return LeftoverFiles(plan_, &lake->files(), &table.metadata).Remove();

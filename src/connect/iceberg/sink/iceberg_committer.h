@@ -21,7 +21,7 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper {
  public:
   // Both outlive the committer; `keys` is null if the table has no key.
   IcebergCommitter(const IcebergSinkPlan* plan, TableKeys* keys)
-      : plan_(plan), keys_(keys), settled_(plan->files, plan->scratch) {}
+      : plan_(plan), keys_(keys), settled_(plan->state_files, plan->scratch) {}
 
   // The newest token of this sink in the history of the branch.
   Result<Epoch> LastCommitted() override;

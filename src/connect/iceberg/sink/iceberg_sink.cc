@@ -44,9 +44,9 @@ Result<std::unique_ptr<Sink>> IcebergSink::Make(const Table& table, const Connec
 }
 
 Status IcebergSink::CheckTarget() const {
-  FileSystem* files = context_.files == nullptr ? FileSystem::Local() : context_.files;
   Env* env = context_.env == nullptr ? Env::Real() : context_.env;
   const auto check = [&]() -> Status {
+    ASSIGN_OR_RETURN(FileSystem* const files, options_.FilesOf(context_.files));
     ASSIGN_OR_RETURN(const bool there, IcebergLake::Exists(options_, files));
     if (there) {
       ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(options_, files, env));
@@ -64,7 +64,7 @@ Status IcebergSink::CheckTarget() const {
 }
 
 Result<IcebergSinkPlan> IcebergSink::Prepare() {
-  FileSystem* files = context_.files == nullptr ? FileSystem::Local() : context_.files;
+  ASSIGN_OR_RETURN(FileSystem* const files, options_.FilesOf(context_.files));
   ASSIGN_OR_RETURN(const auto lake,
                    IcebergLake::Open(options_, files, context_.env == nullptr ? Env::Real() : context_.env));
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, LoadOrCreate(lake.get(), table_, options_));

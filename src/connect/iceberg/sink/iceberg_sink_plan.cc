@@ -32,7 +32,8 @@ Result<IcebergSinkPlan> IcebergSinkPlan::Make(const Table& declared, const Icebe
                                               const ConnectorContext& context) {
   IcebergSinkPlan plan;
   plan.env = context.env == nullptr ? Env::Real() : context.env;
-  plan.files = context.files == nullptr ? FileSystem::Local() : context.files;
+  plan.state_files = context.files == nullptr ? FileSystem::Local() : context.files;
+  ASSIGN_OR_RETURN(plan.files, options.FilesOf(context.files));
   plan.options = options;
   plan.table = table;
   ASSIGN_OR_RETURN(plan.ids, MatchColumns(declared, options, table));

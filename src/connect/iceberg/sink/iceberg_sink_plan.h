@@ -29,7 +29,8 @@ struct IcebergPartitionField {
 
 struct IcebergSinkPlan {
   Env* env = nullptr;
-  FileSystem* files = nullptr;
+  FileSystem* files = nullptr;        // of the table
+  FileSystem* state_files = nullptr;  // of `scratch`
   IcebergOptions options;
   iceberg::TableMetadata table;
   Schema rows;                       // the columns of a chunk

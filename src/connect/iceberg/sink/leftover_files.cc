@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "fs/store_file_system.h"
 #include "iceberg/manifest/manifest_list.h"
 #include "iceberg/manifest/manifest_reader.h"
 
@@ -63,9 +64,26 @@ Result<std::set<std::string>> LeftoverFiles::Known() const {
   return known;
 }
 
+// Files that a crash left in an object store, begun and under no name.
+Status LeftoverFiles::AbortUploads(const std::string& folder) const {
+  PendingFiles* pending = PendingFilesAt(plan_->files, folder);
+  if (pending == nullptr) return Status();
+  ASSIGN_OR_RETURN(const std::vector<UnpublishedFile> found, pending->ListUnpublished(folder));
+  const std::string prefix = plan_->final_prefix();
+  for (const UnpublishedFile& file : found) {
+    const std::string name = file.path.substr(file.path.find_last_of('/') + 1);
+    if (!name.starts_with(prefix)) continue;
+    const int64_t generation = FirstNumber(std::string_view(name).substr(prefix.size()));
+    if (generation < 0 || (generation >= plan_->generation && !plan_->ephemeral)) continue;
+    RETURN_IF_ERROR(pending->Abort(file));
+  }
+  return Status();
+}
+
 Status LeftoverFiles::Remove() {
   Found found;
   ASSIGN_OR_RETURN(const std::string data, iceberg::PathOf(plan_->data_folder()));
+  RETURN_IF_ERROR(AbortUploads(data));
   ASSIGN_OR_RETURN(const std::string metadata, iceberg::PathOf(iceberg::MetadataFolder(*table_)));
   RETURN_IF_ERROR(Look(data, true, &found));
   RETURN_IF_ERROR(Look(metadata, false, &found));

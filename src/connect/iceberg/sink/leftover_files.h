@@ -29,6 +29,7 @@ class LeftoverFiles {
     std::vector<std::string> half;   // paths
     std::vector<std::string> whole;  // data files and manifests of epochs that the history does not show
   };
+  Status AbortUploads(const std::string& folder) const;
   Status Look(const std::string& folder, bool deep, Found* found) const;
   // Paths of every manifest, data file and file of deletes of every snapshot.
   Result<std::set<std::string>> Known() const;

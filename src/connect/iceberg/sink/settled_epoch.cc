@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "fs/store_file_system.h"
+
 namespace caudal {
 namespace {
 
@@ -30,10 +32,7 @@ Result<bool> SettledEpoch::Has(Epoch epoch) const {
 }
 
 Status SettledEpoch::Note(Epoch epoch) const {
-  ASSIGN_OR_RETURN(const auto file, files_->Create(path_ + ".new"));
-  RETURN_IF_ERROR(file->Append(fmt::format("{}-{}", epoch.generation, epoch.number)));
-  RETURN_IF_ERROR(file->Close());
-  return files_->Rename(path_ + ".new", path_);
+  return ReplaceFile(files_, path_, fmt::format("{}-{}", epoch.generation, epoch.number));
 }
 
 }  // namespace caudal

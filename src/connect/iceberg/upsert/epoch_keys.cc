@@ -22,7 +22,7 @@ Result<std::unique_ptr<EpochKeys>> EpochKeys::Make(const IcebergSinkPlan* plan, 
     for (const auto& file : part.files) made->data_files_.push_back(file.location);
     if (!part.keys) continue;
     const size_t before = made->entries_.size();
-    ASSIGN_OR_RETURN(const size_t runs, ReadKeyPlaces(plan->files, *part.keys, &made->entries_));
+    ASSIGN_OR_RETURN(const size_t runs, ReadKeyPlaces(plan->state_files, *part.keys, &made->entries_));
     for (size_t i = before; i < made->entries_.size(); ++i) {
       if (!made->entries_[i].gone()) made->entries_[i].file += first;
     }

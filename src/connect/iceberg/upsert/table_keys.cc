@@ -71,7 +71,7 @@ TableKeys::~TableKeys() { EndMerge(); }
 
 Result<std::unique_ptr<TableKeys>> TableKeys::Open(const IcebergSinkPlan* plan) {
   std::unique_ptr<TableKeys> made(new TableKeys(plan));
-  ASSIGN_OR_RETURN(made->index_, KeyIndex::Open(plan->files, plan->scratch + "/index",
+  ASSIGN_OR_RETURN(made->index_, KeyIndex::Open(plan->state_files, plan->scratch + "/index",
                                                 plan->table.table_uuid + " " + plan->key_identity()));
   return made;
 }

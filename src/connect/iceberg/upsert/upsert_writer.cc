@@ -41,7 +41,7 @@ class UpsertSealedEpoch : public SealedEpoch {
       made.files.push_back({file.file_path, file.file_size_in_bytes});
     if (!files_->empty()) {
       const std::string path = fmt::format("{}/{}.places", plan_->scratch, name);
-      ASSIGN_OR_RETURN(made.keys, WriteKeyPlaces(plan_->files, path, files_->runs()));
+      ASSIGN_OR_RETURN(made.keys, WriteKeyPlaces(plan_->state_files, path, files_->runs()));
       made.key_identity = plan_->key_identity();
     }
     return Committable{made.ToJson(), count_.added, count_.removed, made.append.bytes};
