@@ -107,6 +107,10 @@ peer-iceberg: ## read and write Iceberg tables in turn with PyIceberg, which is 
 	@PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/sql build/release/caudal $(if $(SAMPLES),--samples $(SAMPLES))
 	@$(if $(REST),PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/rest build/release/caudal $(REST))
 
+.PHONY: peer-s3
+peer-s3: build ## tables, sinks and checkpoints in a real object store, faulty and under kills; S3=URL, BUCKET=NAME, REST=URI, keys in AWS_…
+	@PYTHONPATH=build/peer/iceberg test/peer/s3/store build/release/caudal s3://$(or $(BUCKET),warehouse)/caudal $(if $(S3),--endpoint $(S3)) $(if $(REST),--rest $(REST))
+
 .PHONY: peer-redis
 peer-redis: build ## kill NeoBank and its Redis, 20 times each, and masters behind sentinels and in a cluster; the features must stay exact
 	@test/peer/redis/restarts --caudal build/release/caudal

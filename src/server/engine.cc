@@ -6,6 +6,7 @@
 
 #include "connect/kafka/own_topics.h"
 #include "server/connectors.h"
+#include "server/program_files.h"
 #include "server/row_limit.h"
 
 namespace caudal {
@@ -38,7 +39,7 @@ Engine::~Engine() {
 JobOptions Engine::MakeJobOptions(const std::string& pipeline, const std::string& state_root) {
   JobOptions options;
   options.env = Env::Real();
-  options.files = FileSystem::Local();
+  options.files = ProgramFiles();
   options.executor = &executor_;
   options.budget = &budget_;
   options.connectors = UserConnectors();

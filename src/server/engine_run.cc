@@ -6,6 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "server/state_place.h"
+
 namespace caudal {
 namespace {
 
@@ -44,7 +46,7 @@ EngineRun::Pipeline::Pipeline(const Program* program, const RunOptions& options,
     : program(program),
       budget("pipeline " + program->text().name,
              program->text().file ? program->text().file->memory_bytes : 0, engine->budget()),
-      recorder(options.state_root, OriginOf(program->text()), env) {}
+      recorder(LocalStateFolder(options.state_root), OriginOf(program->text()), env) {}
 
 EngineRun::EngineRun(const std::vector<const Program*>& programs, RunOptions options, RunSignals* signals,
                      ChildReport* report)
@@ -52,8 +54,8 @@ EngineRun::EngineRun(const std::vector<const Program*>& programs, RunOptions opt
       signals_(signals),
       child_report_(report),
       env_(Env::Real()),
-      log_(options_.state_root),
-      engine_({options_.threads, options_.memory_limit, options_.state_root + "/scratch"}),
+      log_(LocalStateFolder(options_.state_root)),
+      engine_({options_.threads, options_.memory_limit, LocalStateFolder(options_.state_root) + "/scratch"}),
       board_(env_) {
   for (const Program* program : programs) {
     pipelines_.push_back(std::make_unique<Pipeline>(program, options_, &engine_, env_));

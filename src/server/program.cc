@@ -12,6 +12,7 @@
 #include "fs/file_system.h"
 #include "server/connectors.h"
 #include "server/path_tables.h"
+#include "server/program_files.h"
 
 namespace caudal {
 namespace {
@@ -94,6 +95,7 @@ Program::Program(ProgramText text) : text_(std::move(text)), catalog_(UserConnec
 Result<std::unique_ptr<Program>> Program::Plan(ProgramText text, const Options& settings,
                                                OutsideChanges changes) {
   std::unique_ptr<Program> program(new Program(std::move(text)));
+  program->catalog_.SetSurroundings(ProgramFiles(), Env::Real());
   if (changes == OutsideChanges::kPlanned) program->catalog_.externals().set_plan_only();
   if (program->text_.sql.empty()) return program;
   sql::Session session(&program->catalog_);
@@ -104,7 +106,7 @@ Result<std::unique_ptr<Program>> Program::Plan(ProgramText text, const Options& 
     wins[key] = program->catalog_.settings()[key];
   }
   for (const SqlFile& file : program->text_.sql) {
-    RETURN_IF_ERROR(AddPathTables(file.text, FileSystem::Local(), &program->catalog_));
+    RETURN_IF_ERROR(AddPathTables(file.text, ProgramFiles(), &program->catalog_));
     Result<std::vector<sql::Outcome>> outcomes = session.Execute(file.text, file.path);
     if (!outcomes.ok()) return std::move(outcomes).status().At(file.path);
     std::move(outcomes->begin(), outcomes->end(), std::back_inserter(program->outcomes_));

@@ -11,6 +11,7 @@
 #include "server/cli/checkpoint_use.h"
 #include "server/engine.h"
 #include "server/program.h"
+#include "server/program_files.h"
 #include "state/checkpoint_store.h"
 
 namespace caudal {
@@ -76,7 +77,7 @@ Json Describe(const std::string& query, const Manifest& manifest) {
 // it meanwhile, with what only it named.
 std::optional<Status> Verify(const QueryFolder& folder, const ManifestFile& file,
                              const std::string& identity) {
-  FileSystem* files = FileSystem::Local();
+  FileSystem* files = ProgramFiles();
   const Result<Manifest> manifest = ReadManifest(files, file.path);
   Status status = manifest.ok() ? VerifySegments(files, folder.path, *manifest) : manifest.status();
   if (status.ok() && !identity.empty()) status = CheckManifest(*manifest, file.epoch, identity);
@@ -124,8 +125,7 @@ Status DiffQuery(const Plan& plan, const std::string& pipeline, const std::vecto
                  Console& console) {
   for (const QueryFolder& folder : folders) {
     if (folder.query != pipeline + "/" + plan.query || folder.manifests.empty()) continue;
-    ASSIGN_OR_RETURN(const Manifest manifest,
-                     ReadManifest(FileSystem::Local(), folder.manifests.back().path));
+    ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ProgramFiles(), folder.manifests.back().path));
     ASSIGN_OR_RETURN(const std::vector<NodeState> nodes,
                      Fingerprints(plan, MakeOperator, EvaluatorOptionsOf(plan.settings), Env::Real()));
     const PlanDiff diff = Compare(manifest, nodes);
@@ -151,7 +151,7 @@ int ListCheckpoints(const CheckpointCommand& command, Console& console) {
   for (const QueryFolder& folder : *folders) {
     if (!console.json) console.Out(fmt::format("{}\n", folder.query));
     for (const ManifestFile& file : folder.manifests) {
-      const Result<Manifest> manifest = ReadManifest(FileSystem::Local(), file.path);
+      const Result<Manifest> manifest = ReadManifest(ProgramFiles(), file.path);
       const bool drained = manifest.ok() && manifest->drained;
       const std::string_view end = !manifest.ok()    ? "  damaged"
                                    : drained         ? "  drained"
@@ -177,7 +177,7 @@ int ShowCheckpoint(const CheckpointCommand& command, Console& console) {
   if (!folders.ok()) return Refuse(folders.status(), console);
   for (const QueryFolder& folder : *folders) {
     if (folder.manifests.empty()) continue;
-    const Result<Manifest> manifest = ReadManifest(FileSystem::Local(), folder.manifests.back().path);
+    const Result<Manifest> manifest = ReadManifest(ProgramFiles(), folder.manifests.back().path);
     if (!manifest.ok()) return console.Fail(manifest.status(), ExitCode::kVerify);
     console.Out(Describe(folder.query, *manifest).dump(console.json ? -1 : 2) + "\n");
   }
@@ -189,7 +189,7 @@ int VerifyCheckpoints(const CheckpointCommand& command, Console& console) {
   if (!folders.ok()) return Refuse(folders.status(), console);
   Status first;
   for (const QueryFolder& folder : *folders) {
-    const Result<CheckpointIdentity> identity = ReadIdentity(FileSystem::Local(), folder.path);
+    const Result<CheckpointIdentity> identity = ReadIdentity(ProgramFiles(), folder.path);
     if (!identity.ok()) {
       const std::string verdict = identity.status().message();
       console.Out(console.json

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "fs/file_system.h"
+#include "server/program_files.h"
 
 namespace caudal {
 namespace {
@@ -39,7 +40,7 @@ Result<CheckpointUse> FindCheckpointUse(const std::string& state_root, const std
   use.pipeline = pipeline;
   std::map<std::string, Manifest> stored;  // of this pipeline
   std::vector<QueryFolder> folders;
-  ASSIGN_OR_RETURN(const bool exists, FileSystem::Local()->Exists(state_root));
+  ASSIGN_OR_RETURN(const bool exists, ProgramFiles()->Exists(state_root));
   if (exists) {
     ASSIGN_OR_RETURN(folders, FindQueryFolders(state_root));
   }

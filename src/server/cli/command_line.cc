@@ -20,6 +20,7 @@
 #include "server/cli/usage/usage_error.h"
 #include "server/cli/validate.h"
 #include "server/cli/version.h"
+#include "server/state_place.h"
 
 namespace caudal {
 namespace {
@@ -231,6 +232,7 @@ void AddStopAndStatus(CLI::App& app, Action* action) {
       ->capture_default_str();
   // The callback keeps what the flags are read into.
   stop->callback([command, savepoint, action] {
+    command->state_root = LocalStateFolder(command->state_root);
     *action = [command](Console& console) { return Stop(*command, console); };
   });
 
@@ -239,7 +241,7 @@ void AddStopAndStatus(CLI::App& app, Action* action) {
   auto state_root = std::make_shared<std::string>();
   AddState(status, state_root.get());
   status->callback([state_root, action] {
-    *action = [state_root](Console& console) { return ShowStatus(*state_root, console); };
+    *action = [state_root](Console& console) { return ShowStatus(LocalStateFolder(*state_root), console); };
   });
 }
 
@@ -287,7 +289,9 @@ void AddCheckpoint(CLI::App& app, Action* action) {
   auto state_root = std::make_shared<std::string>();
   AddState(trigger, state_root.get());
   trigger->callback([state_root, action] {
-    *action = [state_root](Console& console) { return TriggerCheckpoint(*state_root, console); };
+    *action = [state_root](Console& console) {
+      return TriggerCheckpoint(LocalStateFolder(*state_root), console);
+    };
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "data/text/time_text.h"
 #include "fs/file_system.h"
+#include "server/program_files.h"
 
 namespace caudal {
 namespace {
@@ -25,14 +26,14 @@ std::string QueryOf(FileSystem* files, const std::string& folder) {
 
 std::optional<Manifest> QueryFolder::Newest() const {
   for (auto file = manifests.rbegin(); file != manifests.rend(); ++file) {
-    Result<Manifest> manifest = ReadManifest(FileSystem::Local(), file->path);
+    Result<Manifest> manifest = ReadManifest(ProgramFiles(), file->path);
     if (manifest.ok()) return std::move(manifest).value();
   }
   return std::nullopt;
 }
 
 Result<std::vector<QueryFolder>> FindQueryFolders(const std::string& state_root) {
-  FileSystem* files = FileSystem::Local();
+  FileSystem* files = ProgramFiles();
   std::vector<QueryFolder> found;
   ASSIGN_OR_RETURN(const std::vector<FileInfo> pipelines, files->List(state_root));
   for (const FileInfo& pipeline : pipelines) {

@@ -15,6 +15,7 @@
 #include "server/cli/checkpoint_use.h"
 #include "server/cli/usage/duration_argument.h"
 #include "server/engine_run.h"
+#include "server/state_place.h"
 
 namespace caudal {
 namespace {
@@ -188,14 +189,14 @@ int Run(RunCommand command, Console& console) {
   if (!settings.ok()) return console.Fail(settings.status(), ExitCode::kUsage);
   const Result<Programs> programs = PlanRunnable(command.options, *settings);
   if (!programs.ok()) return console.Fail(programs.status(), RefusalCode(programs.status()));
-  const Result<StateLock> lock = StateLock::Take(command.options.state_root);
+  const Result<StateLock> lock = StateLock::Take(LocalStateFolder(command.options.state_root));
   if (!lock.ok()) return console.Fail(lock.status(), RefusalCode(lock.status()));
 
   for (const auto& program : *programs) {
     const Status stored = CheckStored(*program, *programs, command.options, console);
     if (!stored.ok()) return console.Fail(stored, RefusalCode(stored));
   }
-  RunLog log(command.options.state_root);
+  RunLog log(LocalStateFolder(command.options.state_root));
   for (size_t i = 0; i < programs->size(); ++i) {
     log.Write(
         fmt::format("event=run path={} pipeline={} profile={}", RunLog::Quoted(command.options.paths[i]),
@@ -210,7 +211,7 @@ int Run(RunCommand command, Console& console) {
   };
   const SupervisorResult result = Supervise(child, *faults, &log, *lock, command.listen, note);
   const ExitCode code = result.before_start ? RefusalCode(result.status) : FailureCode(result.status);
-  NoteEnd(*lock, command.options.state_root, result.status, code);
+  NoteEnd(*lock, LocalStateFolder(command.options.state_root), result.status, code);
   return result.status.ok() ? static_cast<int>(code) : console.Fail(result.status, code);
 }
 

@@ -14,6 +14,8 @@
 #include "server/connectors.h"
 #include "server/ops_tables.h"
 #include "server/path_tables.h"
+#include "server/program_files.h"
+#include "server/state_place.h"
 #include "sql/session.h"
 
 namespace caudal {
@@ -65,9 +67,10 @@ int RunSql(const SqlCommand& command, Console& console) {
   const Result<std::string> script = ReadScript(command.statement);
   if (!script.ok()) return console.Fail(script.status(), RefusalCode(script.status()));
   Catalog catalog(UserConnectors());
-  Status status = command.ops.empty() ? Status() : AddOpsTables(command.ops, &catalog);
+  catalog.SetSurroundings(ProgramFiles(), Env::Real());
+  Status status = command.ops.empty() ? Status() : AddOpsTables(LocalStateFolder(command.ops), &catalog);
   std::vector<MixedColumn> mixed;
-  if (status.ok()) status = AddPathTables(*script, FileSystem::Local(), &catalog, &mixed);
+  if (status.ok()) status = AddPathTables(*script, ProgramFiles(), &catalog, &mixed);
   if (!status.ok()) return console.Fail(status, RefusalCode(status));
   sql::Session session(&catalog);
   CatchInterrupt();

@@ -7,6 +7,7 @@
 #include "run/plan_tables.h"
 #include "server/connectors.h"
 #include "server/program.h"
+#include "server/program_files.h"
 
 namespace caudal {
 namespace {
@@ -72,7 +73,7 @@ Status Check(const Program& program) {
   RETURN_IF_ERROR(program.CheckRunnable());
   JobOptions options;
   options.env = Env::Real();
-  options.files = FileSystem::Local();
+  options.files = ProgramFiles();
   options.connectors = UserConnectors();
   for (const Plan& plan : program.Queries()) {
     Status status = CheckTables(plan, options);
