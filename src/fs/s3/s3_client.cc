@@ -162,7 +162,7 @@ void S3Client::GiveBack(std::unique_ptr<HttpClient> client) {
   if (process_ == getpid() && idle_.size() < kMostIdle) idle_.push_back(std::move(client));
 }
 
-S3Answer S3Client::SendOnce(const S3Request& request, const S3Keys& keys, Status* lost, bool* sent) {
+S3Answer S3Client::SendOnce(const S3Request& request, const S3Keys& keys, Status* lost) {
   HttpRequest http;
   http.method = request.method;
   http.url = Url(request);
@@ -178,7 +178,6 @@ S3Answer S3Client::SendOnce(const S3Request& request, const S3Keys& keys, Status
   HttpAnswer got = client->Send(http);
   GiveBack(std::move(client));
   *lost = std::move(got.status);
-  *sent = got.sent;
   S3Answer answer;
   if (!lost->ok()) return answer;
   answer.code = got.code;
@@ -189,15 +188,13 @@ S3Answer S3Client::SendOnce(const S3Request& request, const S3Keys& keys, Status
 }
 
 Result<S3Answer> S3Client::Send(const S3Request& request) {
-  bool repeated = false, renewed = false;
+  bool renewed = false;
   for (int attempt = 1;; ++attempt) {
     FAULT_POINT(network_send);
     ASSIGN_OR_RETURN(const S3Keys keys, credentials_->Get(false));
     Status lost;
-    bool sent = true;
-    S3Answer answer = SendOnce(request, keys, &lost, &sent);
+    S3Answer answer = SendOnce(request, keys, &lost);
     FAULT_POINT(network_receive);
-    answer.repeated = repeated;
     if (lost.ok() && AreOldKeys(answer) && !renewed) {
       renewed = true;
       RETURN_IF_ERROR(credentials_->Get(true).status());
@@ -205,7 +202,6 @@ Result<S3Answer> S3Client::Send(const S3Request& request) {
     }
     if (lost.ok() && LearnRegion(request, answer)) continue;
     if (lost.ok() && !IsBusy(answer)) return answer;
-    repeated = repeated || sent;
     if (attempt >= patience_.attempts) {
       if (lost.ok()) return Failure(answer, "ask for", request.place);
       return Status::External(

@@ -41,7 +41,6 @@ struct S3Answer {
   std::string body;
   std::map<std::string, std::string> headers;  // by name in small letters
   std::string error, message;                  // the store's own words, if it says that something is wrong
-  bool repeated = false;                       // an attempt before this one may have been carried out
 
   bool ok() const { return code >= 200 && code < 300 && error.empty(); }
   std::string header(const std::string& name) const {
@@ -74,7 +73,7 @@ class S3Client {
 
  private:
   std::string Url(const S3Request& request);
-  S3Answer SendOnce(const S3Request& request, const S3Keys& keys, Status* lost, bool* sent);
+  S3Answer SendOnce(const S3Request& request, const S3Keys& keys, Status* lost);
   // Takes the region that the answer names for the bucket; whether it is another.
   bool LearnRegion(const S3Request& request, const S3Answer& answer);
   std::string RegionOf(const std::string& bucket);

@@ -103,8 +103,8 @@ Result<bool> S3FileSystem::CreateIfAbsent(const std::string& path, std::string_v
   Result<S3Answer> answer = client_.Send(request);
   if (answer.ok() && answer->ok()) return true;
   if (answer.ok() && answer->code != kNameTaken) return S3Client::Failure(*answer, "create", request.place);
-  if (answer.ok() && !answer->repeated) return false;
-  // Whether it was this writer that took the name, before an answer was lost, the mark tells.
+  // Whether it was this writer that took the name, before an answer was lost, the mark tells. Nobody else
+  // can: a connection that closes makes libcurl say a request again, unseen.
   bool there = false;
   ASSIGN_OR_RETURN(const bool ours, HasS3Mark(&client_, request.place, mark, &there));
   if (there) return ours;

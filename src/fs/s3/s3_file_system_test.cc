@@ -23,6 +23,7 @@ enum class S3Fault {
   kBusyBefore,   // 503 SlowDown, nothing is done
   kErrorAfter,   // done, and 500
   kHiddenError,  // nothing is done, and an error under a 200
+  kTakenAfter,   // done, and 412, as if whoever hands requests on had said it twice
   kHiddenAfter,  // done, and an error under a 200
   kCut,          // done, and half of the answer
   kOldToken,     // 400 ExpiredToken
@@ -119,6 +120,7 @@ class FakeS3 {
     if (fault == S3Fault::kOldToken) return Error(response, 400, "ExpiredToken");
     if (fault == S3Fault::kHiddenError) return Error(response, 200, "InternalError");
     Answer(request, key, response);
+    if (fault == S3Fault::kTakenAfter) return Error(response, 412, "PreconditionFailed");
     if (fault == S3Fault::kErrorAfter) return Error(response, 500, "InternalError");
     if (fault == S3Fault::kHiddenAfter) return Error(response, 200, "InternalError");
     if (fault == S3Fault::kCut) {
@@ -348,6 +350,8 @@ TEST_F(S3FileSystemTest, ALostAnswerIsSettledByLookingWhoseObjectItIs) {
   EXPECT_TRUE(*files_->CreateIfAbsent("s3://b/lost", "same"));
   store_.Will({S3Fault::kCut});
   EXPECT_TRUE(*files_->CreateIfAbsent("s3://b/cut", "same"));
+  store_.Will({S3Fault::kTakenAfter});
+  EXPECT_TRUE(*files_->CreateIfAbsent("s3://b/unseen", "same"));
   store_.Will({S3Fault::kBusyBefore});
   EXPECT_FALSE(*files_->CreateIfAbsent("s3://b/lost", "same"));
   store_.Will({S3Fault::kErrorAfter, S3Fault::kErrorAfter, S3Fault::kErrorAfter, S3Fault::kErrorAfter});
