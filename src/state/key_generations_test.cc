@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -43,6 +44,33 @@ std::string Uuid(uint64_t n) {
   std::snprintf(text, sizeof(text), "%08x-0000-4000-8000-%012x", static_cast<unsigned>(n * 2654435761u),
                 static_cast<unsigned>(n));
   return text;
+}
+
+// A restored set begins with small segments, each of which takes the next of what was written.
+TEST(KeySegment, WhatIsVisitedFirstFillsASmallerOneEvenly) {
+  constexpr int kKeys = 100'000;
+  KeySegment large(kKeys, 0);
+  for (int i = 0; i < kKeys; ++i) {
+    const std::string key = "key " + std::to_string(i);
+    large.Insert(key, RowKeys::Hash(key), i);
+  }
+  std::vector<std::pair<std::string, int64_t>> visited;
+  size_t at = 0;
+  while (large.VisitSome(&at, [&](std::string_view key, int64_t time) { visited.emplace_back(key, time); }))
+    continue;
+  ASSERT_EQ(visited.size(), static_cast<size_t>(kKeys));
+  size_t next = 0;
+  for (const int64_t keys : {500, 4'000, 32'000}) {
+    KeySegment small(keys, 0);
+    for (; !small.full(); ++next) {
+      const auto& [key, time] = visited[next];
+      small.Insert(key, RowKeys::Hash(key), time);
+    }
+    // Nearly full, some run over into the next bucket or two.
+    EXPECT_LT(small.passed_buckets(), 3 * keys);
+  }
+  std::sort(visited.begin(), visited.end());
+  EXPECT_EQ(std::unique(visited.begin(), visited.end()), visited.end()) << "each once";
 }
 
 TEST(KeyGenerations, KeyIsKnownUntilItsRetentionHasPassed) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "base/check.h"
 
@@ -43,10 +44,20 @@ void Release(void* block, size_t size) {
   }
 }
 
+// A walk in steps of the golden section comes near to no place twice before it has been near to all others;
+// it comes to all of them if the step has no divisor with their number.
+size_t StrideOver(size_t places) {
+  constexpr double kGoldenSection = 0.6180339887498949;
+  size_t stride = std::max<size_t>(1, static_cast<size_t>(static_cast<double>(places) * kGoldenSection));
+  while (std::gcd(stride, places) != 1) ++stride;
+  return stride;
+}
+
 }  // namespace
 
 KeySegment::KeySegment(int64_t keys, int64_t base) : base_(base), limit_(keys) {
   bucket_count_ = static_cast<size_t>(static_cast<double>(keys) / (kSlots * kFill)) + 1;
+  stride_ = StrideOver(bucket_count_);
   filter_words_ = static_cast<size_t>(keys) * kFilterBitsAKey / 64 + 1;
   buckets_ = static_cast<Bucket*>(AllocateZeroed(bucket_count_ * sizeof(Bucket)));
   filter_ = static_cast<uint64_t*>(AllocateZeroed(filter_words_ * sizeof(uint64_t)));
@@ -103,7 +114,7 @@ void KeySegment::Insert(std::string_view key, uint64_t hash, int64_t time) {
     stored.second = reinterpret_cast<uint64_t>(at);
   }
   size_t b = Home(hash);
-  while ((buckets_[b].used & 7) == 7) b = b + 1 == bucket_count_ ? 0 : b + 1;
+  for (; (buckets_[b].used & 7) == 7; ++passed_buckets_) b = b + 1 == bucket_count_ ? 0 : b + 1;
   Bucket& bucket = buckets_[b];
   const int slot = __builtin_ctz(~static_cast<unsigned>(bucket.used));
   bucket.used = static_cast<uint8_t>(bucket.used | 1 << slot | (uuid ? 0 : 1 << (slot + kArenaBit)));

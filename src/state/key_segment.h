@@ -41,16 +41,25 @@ class KeySegment {
   // REQUIRES: !full(), 0 <= time - base < 2^32.
   void Insert(std::string_view key, uint64_t hash, int64_t time);
 
+  // Full buckets that Insert has passed over: few, unless keys come in the order of their hashes.
+  int64_t passed_buckets() const { return passed_buckets_; }
+
   // Calls visit(key, time) for each entry of some buckets from `*at` (0: the first) on and moves it behind
-  // them; false: there was none left. The key's bytes live for that call only.
+  // them; false: there was none left. The key's bytes live for that call only. Whichever part of the entries
+  // is visited, it is of all hashes alike: in the order of the buckets, which is that of the hashes, those
+  // that a smaller segment has room for would all belong to its first buckets.
   template <typename Visit>
   bool VisitSome(size_t* at, Visit visit) const {
     constexpr size_t kSome = 256;
     if (*at == bucket_count_) return false;
+    constexpr size_t kAhead = 8;
     char uuid[kUuidKey] = {2};
     const size_t end = *at + std::min(kSome, bucket_count_ - *at);
-    for (; *at < end; ++*at) {
-      const Bucket& bucket = buckets_[*at];
+    size_t place = *at * stride_ % bucket_count_;
+    size_t ahead = (*at + kAhead) * stride_ % bucket_count_;
+    for (; *at < end; ++*at, place = Next(place), ahead = Next(ahead)) {
+      __builtin_prefetch(&buckets_[ahead]);
+      const Bucket& bucket = buckets_[place];
       for (int i = 0; i < kSlots; ++i) {
         if ((bucket.used >> i & 1) == 0) continue;
         std::string_view key;
@@ -92,6 +101,10 @@ class KeySegment {
   size_t FilterHome(uint64_t hash) const {
     return static_cast<size_t>((hash & 0xffffffffu) * static_cast<uint64_t>(filter_words_) >> 32);
   }
+  size_t Next(size_t place) const {
+    place += stride_;
+    return place < bucket_count_ ? place : place - bucket_count_;
+  }
   static uint8_t Fingerprint(uint64_t hash) { return static_cast<uint8_t>(hash >> 32); }
   static bool IsUuid(std::string_view key) { return key.size() == kUuidKey && key[0] == kUuidTag; }
   static std::string_view ArenaKey(const Key& key) {
@@ -106,7 +119,9 @@ class KeySegment {
   int64_t limit_;
   int64_t size_ = 0;
   int64_t bytes_ = 0;
+  int64_t passed_buckets_ = 0;
   size_t bucket_count_;
+  size_t stride_;  // of VisitSome
   Bucket* buckets_;
   size_t filter_words_;
   uint64_t* filter_;
