@@ -4,6 +4,7 @@ import decimal
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import socket
@@ -39,10 +40,22 @@ def peers_folder():
              f"{ROOT.parent / 'shared/peers'}\nhint: set CAUDAL_PEERS to the folder that holds it")
 
 
-def free_port():
+def is_free(port):
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port():
+    """Of the broker, whose controller takes the next one; below those that the kernel gives to connections meanwhile."""
+    choice = random.Random(os.getpid())
+    while True:
+        port = choice.randrange(20_000, 32_000)
+        if is_free(port) and is_free(port + 1):
+            return port
 
 
 class CardJob(Job):
