@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <mutex>
+#include <sstream>
 #include <thread>
 
 namespace caudal {
@@ -112,6 +113,12 @@ class FakeS3 {
     const std::string signature = request.get_header_value("Authorization");
     if (signature.find("Credential=" + access_key + "/") == std::string::npos)
       return Error(response, 403, "InvalidAccessKeyId");
+    // What is signed is sent.
+    const size_t names = signature.find("SignedHeaders=") + 14;
+    std::istringstream list(signature.substr(names, signature.find(',', names) - names));
+    for (std::string name; std::getline(list, name, ';');) {
+      if (!request.has_header(name.c_str())) return Error(response, 403, "SignatureDoesNotMatch");
+    }
     // A body without its digest in the signature is refused.
     if (!request.has_header("x-amz-content-sha256") ||
         signature.find("x-amz-content-sha256") == std::string::npos)

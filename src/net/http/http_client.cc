@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 30;  // of an answer
 constexpr long kConnectMillis = 10'000;
+constexpr long kExpectMillis = 200;  // for whether a body is wanted, of whoever does not say
 
 size_t Append(char* bytes, size_t size, size_t count, void* to) {
   auto* body = static_cast<std::string*>(to);
@@ -93,7 +94,9 @@ HttpAnswer HttpClient::Send(const HttpRequest& request) {
   curl_easy_reset(curl);  // keeps connections
   HeaderList headers;
   for (const auto& [name, value] : request.headers) headers.Add(fmt::format("{}: {}", name, value));
-  headers.Add("Expect:");  // no round trip to ask whether the body is wanted
+  // No round trip to ask whether the body is wanted. Of a signed request curl would sign this as a header,
+  // and then not send it.
+  if (!request.signer) headers.Add("Expect:");
   if (request.signer) Sign(curl, *request.signer, &headers);
   char reason[CURL_ERROR_SIZE] = "";
   curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
@@ -118,6 +121,7 @@ HttpAnswer HttpClient::Send(const HttpRequest& request) {
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, kConnectMillis);
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout_millis));
+  curl_easy_setopt(curl, CURLOPT_EXPECT_100_TIMEOUT_MS, kExpectMillis);
   if (request.stall_millis > 0) {
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>((request.stall_millis + 999) / 1000));

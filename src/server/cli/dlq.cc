@@ -16,6 +16,7 @@
 #include "server/cli/dead_letters/letter_store.h"
 #include "server/cli/dead_letters/topic_letters.h"
 #include "server/program.h"
+#include "server/program_files.h"
 
 namespace caudal {
 namespace {
@@ -55,7 +56,7 @@ Result<std::string> MissingStore(const Table& table) {
   if (table.option("url").starts_with(kSqlite)) path = table.option("url").substr(kSqlite.size());
   if (path.starts_with(kFile)) path.erase(0, kFile.size());
   if (path.empty()) return path;
-  ASSIGN_OR_RETURN(const bool exists, FileSystem::Local()->Exists(path));
+  ASSIGN_OR_RETURN(const bool exists, ProgramFiles()->Exists(path));
   return exists ? std::string() : fmt::format("'{}'", path);
 }
 

@@ -12,6 +12,7 @@
 #include "run/plan_tables.h"
 #include "run/scan/dead_letter_headers.h"
 #include "server/engine.h"
+#include "server/program_files.h"
 
 namespace caudal {
 namespace {
@@ -120,8 +121,7 @@ std::string TableLetters::Select() const {
 }
 
 Status TableLetters::Read(const LetterVisitor& visit) {
-  ASSIGN_OR_RETURN(const FileListing listing,
-                   ListFiles(FileSystem::Local(), notes_.substr(0, notes_.rfind('/'))));
+  ASSIGN_OR_RETURN(const FileListing listing, ListFiles(ProgramFiles(), notes_.substr(0, notes_.rfind('/'))));
   if (listing.files.empty()) return Status();
   sql::Session session(program_->mutable_catalog());
   ASSIGN_OR_RETURN(const std::vector<sql::Outcome> outcomes, session.Execute(Select()));
@@ -137,7 +137,7 @@ Status TableLetters::Read(const LetterVisitor& visit) {
 
 Result<Marks> TableLetters::ReadMarks() {
   Marks marks;
-  FileSystem* files = FileSystem::Local();
+  FileSystem* files = ProgramFiles();
   ASSIGN_OR_RETURN(const std::vector<FileInfo> found, files->List(notes_));
   for (const FileInfo& file : found) {
     if (file.is_directory || !file.path.ends_with(".json")) continue;
@@ -160,8 +160,8 @@ Result<Marks> TableLetters::ReadMarks() {
 
 // The file that nobody sees gets its name; it had it already if it is gone.
 Status TableLetters::Finish(const Replay& replay) {
-  ASSIGN_OR_RETURN(const bool waits, FileSystem::Local()->Exists(replay.staged));
-  return waits ? FileSystem::Local()->Rename(replay.staged, replay.target) : Status();
+  ASSIGN_OR_RETURN(const bool waits, ProgramFiles()->Exists(replay.staged));
+  return waits ? ProgramFiles()->Rename(replay.staged, replay.target) : Status();
 }
 
 Result<TableLetters::Replay> TableLetters::PlaceFor(const std::string& source) const {
@@ -179,7 +179,7 @@ Result<TableLetters::Replay> TableLetters::PlaceFor(const std::string& source) c
     return Status::User(
         fmt::format("table '{}' is of Parquet files: its dead letters have no bytes to replay", source));
   }
-  ASSIGN_OR_RETURN(const FileListing listing, ListFiles(FileSystem::Local(), options.path));
+  ASSIGN_OR_RETURN(const FileListing listing, ListFiles(ProgramFiles(), options.path));
   // Right behind the last file there is: files are read in the order of their names.
   const std::string last = listing.files.empty() ? std::string("0") : listing.files.back().name;
   Replay replay;
@@ -197,7 +197,7 @@ Result<TableLetters::Replay> TableLetters::PlaceFor(const std::string& source) c
 Result<TableLetters::Replay> TableLetters::Stage(const std::string& source,
                                                  const std::vector<Letter>& letters) const {
   ASSIGN_OR_RETURN(Replay replay, PlaceFor(source));
-  ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, FileSystem::Local()->Create(replay.staged));
+  ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, ProgramFiles()->Create(replay.staged));
   for (const Letter& letter : letters) {
     RETURN_IF_ERROR(file->Append(letter.raw.value_or("")));
     RETURN_IF_ERROR(file->Append("\n"));
@@ -208,7 +208,7 @@ Result<TableLetters::Replay> TableLetters::Stage(const std::string& source,
 
 Result<bool> TableLetters::Commit(const std::string& source, const std::vector<Letter>& letters,
                                   const Mark& mark, int number) {
-  FileSystem* files = FileSystem::Local();
+  FileSystem* files = ProgramFiles();
   nlohmann::ordered_json note = {
       {"what", MarkName(mark.what)}, {"at", mark.at_millis}, {"reason", mark.reason}};
   Replay replay;

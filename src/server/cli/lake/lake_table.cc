@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/secret.h"
+#include "server/program_files.h"
 
 namespace caudal {
 namespace {
@@ -83,12 +84,13 @@ Result<LakeTable> Open(NamedTable named) {
   }
   LakeTable table{.shown = std::move(named.name), .options = {}, .lake = nullptr};
   ASSIGN_OR_RETURN(table.options, IcebergOptions::From(named.table));
-  ASSIGN_OR_RETURN(const bool there, IcebergLake::Exists(table.options, FileSystem::Local()));
+  ASSIGN_OR_RETURN(FileSystem* const files, table.options.FilesOf(ProgramFiles()));
+  ASSIGN_OR_RETURN(const bool there, IcebergLake::Exists(table.options, files));
   if (!there) {
     return Status::User(fmt::format("table '{}' is not there yet: nor is its catalog", table.shown))
         .Hint("the first run that writes it makes both");
   }
-  ASSIGN_OR_RETURN(table.lake, IcebergLake::Open(table.options, FileSystem::Local(), Env::Real()));
+  ASSIGN_OR_RETURN(table.lake, IcebergLake::Open(table.options, files, Env::Real()));
   return table;
 }
 
