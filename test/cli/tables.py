@@ -3,6 +3,9 @@
 
   test/cli/tables.py build/release/caudal [-k PATTERN]
 """
+import os
+import time
+
 from cli_case import CliCase, main
 
 CATALOG = "CREATE CATALOG lake WITH ('type' = 'iceberg', 'warehouse' = 'lake');\n"
@@ -57,6 +60,58 @@ class Tables(CliCase):
         newest = max((self.folder / "lake/shop/orders/metadata").glob("*.metadata.json"))
         newest.write_text(newest.read_text()[:500])
         self.assertIn(str(newest), self.table("check", code=4).stderr)
+
+    def test_snapshots_expire_and_a_query_that_was_stopped_goes_on(self):
+        program = CATALOG + """
+CREATE TABLE arriving (id BIGINT, s STRING) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json', 'source.monitor-interval' = '50 ms');
+INSERT INTO lake.shop.orders SELECT id, s FROM arriving WHERE id IS NOT NULL;
+"""
+        self.make()
+        self.write("job.sql", program)
+        for number in range(2):
+            self.write(f"in/{number}.json", f'{{"id": {number}, "s": "x"}}\n')
+            self.caudal("run", "job.sql", "--state", "state", "--until-idle", "300 ms")
+        for number in range(10, 14):
+            self.insert((number, "y"), (number + 1, "z"))
+        before = len(list((self.folder / "lake").rglob("*.*")))
+        (dry,) = self.rows("table", "expire", "catalog.sql", "lake.shop.orders", "--older-than", "0 s", "--dry-run")
+        self.assertEqual(len(list((self.folder / "lake").rglob("*.*"))), before)
+        (row,) = self.rows("table", "expire", "catalog.sql", "lake.shop.orders", "--older-than", "0 s")
+        self.assertEqual((row["snapshots"], row["files"], row["not_removed"]), (dry["snapshots"], dry["files"], []))
+        self.assertGreater(len(row["files"]), 0)
+        for file in row["files"]:
+            self.assertFalse((self.folder / file).exists(), file)
+        self.assertIn("whole: ", self.table("check").stdout)
+        self.assertRegex(self.table("expire", "--older-than", "0 s").stdout, r"^lake\.shop\.orders: 0 snapshots and 0 files went\n$")
+        # What the query had committed is still told, and is not written once more.
+        self.write("in/2.json", '{"id": 2, "s": "x"}\n')
+        self.caudal("run", "job.sql", "--state", "state", "--until-idle", "300 ms")
+        found = self.rows("sql", CATALOG + "SELECT id, s FROM lake.shop.orders;")
+        self.assertEqual(sorted(row["id"] for row in found if "id" in row), [0, 1, 2, 10, 11, 12, 13, 14])
+        self.assertIn("whole: ", self.table("check").stdout)
+        self.assertIn("--older-than", self.refused("table", "expire", "catalog.sql", "--older-than", "5", code=1))
+
+    def test_orphans_are_listed_and_removed_when_told(self):
+        self.make()
+        self.insert((1, "a"))
+        old = time.time() - 4 * 24 * 3600
+        data, metadata = self.folder / "lake/shop/orders/data", self.folder / "lake/shop/orders/metadata"
+        left = [data / "left.parquet", metadata / "left-m0.avro", metadata / "00009-x.metadata.json"]
+        # Of an epoch that a stopped query has prepared, as far as the table can tell.
+        prepared = data / "0123456789abcdef-1-7-0-0.parquet"
+        for file in (*left, prepared):
+            file.write_text("x")
+            os.utime(file, (old, old))
+        (data / "young.parquet").write_text("x")
+        self.assertIn("3 orphans, 3 bytes; 1 files are too young, 1 may still be committed", self.table("orphans").stdout)
+        self.assertIn("0 orphans", self.table("orphans", "--older-than", "5 d", "--remove").stdout)
+        self.assertTrue(all(file.exists() for file in left))
+        self.assertIn("less than a day is refused", self.refused("table", "orphans", "catalog.sql", "--older-than", "1 h", code=1))
+        rows = self.rows("table", "orphans", "catalog.sql", "lake.shop.orders", "--remove")
+        self.assertEqual([(row["orphan"], row["removed"]) for row in rows[:-1]], [(str(file), True) for file in sorted(left)])
+        self.assertFalse(any(file.exists() for file in left))
+        self.assertTrue(prepared.exists())
+        self.assertIn("whole: ", self.table("check").stdout)
 
     def test_every_table_of_a_program_is_looked_at(self):
         self.write("two.sql", """

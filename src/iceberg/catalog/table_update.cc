@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+
+#include "iceberg/metadata/statistics_files.h"
 
 namespace caudal::iceberg {
 namespace {
@@ -106,6 +109,35 @@ Status Apply(const AddSchema& update, TableMetadata* table) {
   table->current_schema_id = schema.schema_id;
   table->last_column_id = std::max(table->last_column_id, schema.HighestId());
   table->schemas.push_back(std::move(schema));
+  return {};
+}
+
+Status Apply(const RemoveSnapshotRef& update, TableMetadata* table) {
+  if (update.name == "main") return Status::Internal("the branch 'main' cannot be removed");
+  table->refs.erase(update.name);
+  return {};
+}
+
+Status Apply(const RemoveSnapshots& update, TableMetadata* table) {
+  const std::set<int64_t> gone(update.ids.begin(), update.ids.end());
+  for (const auto& [name, ref] : table->refs) {
+    if (!gone.contains(ref.snapshot_id)) continue;
+    return Status::External(fmt::format("'{}' is at snapshot {}, which was to go", name, ref.snapshot_id),
+                            Retry::kBackoff)
+        .Hint(kTryAgain);
+  }
+  std::erase_if(table->snapshots, [&](const Snapshot& one) { return gone.contains(one.snapshot_id); });
+  // What was current before one that is gone can no longer be told in full.
+  std::vector<SnapshotLogEntry> log;
+  for (const SnapshotLogEntry& entry : table->snapshot_log) {
+    if (gone.contains(entry.snapshot_id)) {
+      log.clear();
+    } else {
+      log.push_back(entry);
+    }
+  }
+  table->snapshot_log = std::move(log);
+  ForgetStatistics(gone, table);
   return {};
 }
 

@@ -48,7 +48,14 @@ struct RemoveProperties {
 struct AddSchema {  // made the current one
   Schema schema;
 };
-using TableUpdate = std::variant<AddSnapshot, SetSnapshotRef, SetProperties, RemoveProperties, AddSchema>;
+struct RemoveSnapshotRef {  // OK if there is none
+  std::string name;
+};
+struct RemoveSnapshots {  // with their statistics; OK for one that is not there
+  std::vector<int64_t> ids;
+};
+using TableUpdate = std::variant<AddSnapshot, SetSnapshotRef, SetProperties, RemoveProperties, AddSchema,
+                                 RemoveSnapshotRef, RemoveSnapshots>;
 
 struct TableCommit {
   std::vector<TableRequirement> requirements;
@@ -61,7 +68,8 @@ Status CheckRequirements(const TableMetadata& table, const std::vector<TableRequ
 
 // The table afterwards. `now_ms` is the wall clock; times in the table never go back, whatever it says.
 // External (backoff) for a snapshot whose numbers another commit has taken; Internal for an update that must
-// not be (a snapshot twice, a ref to none).
+// not be (a snapshot twice, a ref to none, one
+// removed that a ref is at: External, since somebody may have made that ref meanwhile).
 Result<TableMetadata> ApplyUpdates(TableMetadata table, const std::vector<TableUpdate>& updates,
                                    int64_t now_ms);
 

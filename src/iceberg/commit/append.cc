@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
+#include "iceberg/commit/new_snapshot.h"
 #include "iceberg/commit/row_delta.h"
 #include "iceberg/commit/snapshot_summary.h"
 #include "iceberg/manifest/manifest_list.h"
@@ -19,27 +19,6 @@ namespace {
 constexpr int64_t kDefaultRetries = 4;
 constexpr int64_t kDefaultMinWait = 100;
 constexpr int64_t kDefaultMaxWait = 60'000;
-
-int64_t NumberProperty(const TableMetadata& table, const char* name, int64_t fallback) {
-  const auto found = table.properties.find(name);
-  const int64_t number = found == table.properties.end() ? -1 : std::atoll(found->second.c_str());
-  return number < 0 ? fallback : number;
-}
-
-avro::SyncMarker RandomMarker(Env* env) {
-  avro::SyncMarker marker;
-  const uint64_t random[] = {env->Random(), env->Random()};
-  std::memcpy(marker.data(), random, marker.size());
-  return marker;
-}
-
-// Positive, and not yet in the table.
-int64_t NewSnapshotId(const TableMetadata& table, Env* env) {
-  while (true) {
-    const auto id = static_cast<int64_t>(env->Random() >> 1);
-    if (id != 0 && table.FindSnapshot(id) == nullptr) return id;
-  }
-}
 
 // One attempt after the other. What differs between them is the list and the snapshot.
 class AppendCommit {

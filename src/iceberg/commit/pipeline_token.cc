@@ -4,6 +4,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "iceberg/commit/token_tag.h"
+
 namespace caudal::iceberg {
 namespace {
 
@@ -48,25 +50,28 @@ TokenFinding FindToken(const TableMetadata& table, const std::string& branch, co
   if (head == nullptr) return finding;
   std::unordered_map<int64_t, const Snapshot*> by_id;
   for (const Snapshot& snapshot : table.snapshots) by_id.emplace(snapshot.snapshot_id, &snapshot);
+  const auto look = [&](const Snapshot& snapshot) {
+    const auto found = TokenOf(snapshot);
+    if (!found || found->pipeline != token.pipeline) return false;
+    if (!finding.newest || OrderOf(*finding.newest) < OrderOf(*found)) finding.newest = found;
+    const bool is_it = OrderOf(*found) == OrderOf(token);
+    if (is_it || (OrderOf(token) < OrderOf(*found) && finding.search == TokenSearch::kAbsent)) {
+      finding.search = is_it ? TokenSearch::kFound : TokenSearch::kSuperseded;
+      finding.snapshot_id = snapshot.snapshot_id;
+    }
+    return is_it;
+  };
+  const Snapshot* oldest = nullptr;
   // A parent is taken out once visited, so that damaged metadata cannot lead in a circle.
   for (std::optional<int64_t> id = head->snapshot_id; id && by_id.count(*id) > 0;) {
     const Snapshot* snapshot = by_id.at(*id);
     by_id.erase(*id);
-    const auto found = TokenOf(*snapshot);
-    if (found && found->pipeline == token.pipeline) {
-      if (!finding.newest || OrderOf(*finding.newest) < OrderOf(*found)) finding.newest = found;
-      if (OrderOf(*found) == OrderOf(token)) {
-        finding.search = TokenSearch::kFound;
-        finding.snapshot_id = snapshot->snapshot_id;
-        return finding;
-      }
-      if (OrderOf(token) < OrderOf(*found) && finding.search == TokenSearch::kAbsent) {
-        finding.search = TokenSearch::kSuperseded;
-        finding.snapshot_id = snapshot->snapshot_id;
-      }
-    }
+    if (look(*snapshot)) return finding;
+    oldest = snapshot;
     id = snapshot->parent_snapshot_id;
   }
+  const Snapshot* tagged = oldest == nullptr ? nullptr : TaggedToken(table, branch, token.pipeline, *oldest);
+  if (tagged != nullptr) look(*tagged);
   return finding;
 }
 

@@ -37,8 +37,9 @@ struct TokenFinding {
   std::optional<PipelineToken> newest;  // of this pipeline on the branch
 };
 
-// Goes from the head of the branch through its ancestors, as far as they are still listed. Whoever acts on
-// the answer must assert the very head that was searched.
+// Goes from the head of the branch through its ancestors, as far as they are still listed, and
+// to the snapshot that a TokenTag keeps behind a gap. Whoever acts on the answer must assert the very head
+// that was searched.
 TokenFinding FindToken(const TableMetadata& table, const std::string& branch, const PipelineToken& token);
 
 }  // namespace caudal::iceberg

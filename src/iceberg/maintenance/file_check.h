@@ -11,9 +11,9 @@
 
 #include "iceberg/catalog/table_files.h"
 #include "iceberg/deletes/position_set.h"
-#include "iceberg/maintenance/statistics_files.h"
 #include "iceberg/maintenance/violations.h"
 #include "iceberg/manifest/manifest.h"
+#include "iceberg/metadata/statistics_files.h"
 
 namespace caudal::iceberg {
 

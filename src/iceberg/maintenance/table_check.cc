@@ -10,9 +10,9 @@
 #include "iceberg/maintenance/file_check.h"
 #include "iceberg/maintenance/manifest_check.h"
 #include "iceberg/maintenance/metadata_check.h"
-#include "iceberg/maintenance/statistics_files.h"
 #include "iceberg/manifest/manifest_list.h"
 #include "iceberg/manifest/partition_key.h"
+#include "iceberg/metadata/statistics_files.h"
 #include "iceberg/scan/delete_index.h"
 
 namespace caudal::iceberg {
@@ -80,7 +80,11 @@ class TableCheck {
       ASSIGN_OR_RETURN(CheckedManifest checked, CheckManifest(files_, table_, line, place, &found_));
       return &manifests_.emplace(line.manifest_path, std::move(checked)).first->second;
     }
-    if (!(known->second.line == line))
+    ManifestFile same = line;
+    // A list of format 2 gave no row ids yet.
+    if (!same.first_row_id || !known->second.line.first_row_id)
+      same.first_row_id = known->second.line.first_row_id;
+    if (!(known->second.line == same))
       found_.Add(place, "another snapshot's list says something else of this manifest");
     return &known->second;
   }

@@ -72,6 +72,13 @@ void AddUpdate(const AddSchema& update, Json* updates) {
   updates->push_back({{"action", "set-current-schema"}, {"schema-id", kTheOneThatWasAdded}});
 }
 
+void AddUpdate(const RemoveSnapshotRef& update, Json* updates) {
+  updates->push_back({{"action", "remove-snapshot-ref"}, {"ref-name", update.name}});
+}
+void AddUpdate(const RemoveSnapshots& update, Json* updates) {
+  updates->push_back({{"action", "remove-snapshots"}, {"snapshot-ids", update.ids}});
+}
+
 }  // namespace
 
 std::string CommitBody(const TableName& name, const TableCommit& commit) {

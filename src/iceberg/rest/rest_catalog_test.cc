@@ -225,6 +225,10 @@ class FakeService {
         commit.updates.push_back(SetProperties{TextsFromJson(each["updates"], "updates", &error)});
       } else if (action == "remove-properties") {
         commit.updates.push_back(RemoveProperties{each["removals"]});
+      } else if (action == "remove-snapshot-ref") {
+        commit.updates.push_back(RemoveSnapshotRef{each["ref-name"]});
+      } else if (action == "remove-snapshots") {
+        commit.updates.push_back(RemoveSnapshots{each["snapshot-ids"]});
       } else {
         EXPECT_EQ(action, "set-current-schema");
         EXPECT_EQ(each["schema-id"], -1);

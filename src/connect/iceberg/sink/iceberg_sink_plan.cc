@@ -6,6 +6,7 @@
 
 #include "connect/iceberg/iceberg_columns.h"
 #include "connect/iceberg/iceberg_types.h"
+#include "connect/iceberg/sink/sink_files.h"
 #include "iceberg/catalog/table_files.h"
 #include "iceberg/index/key_hash.h"
 #include "iceberg/manifest/manifest_schema.h"
@@ -14,16 +15,6 @@ namespace caudal {
 namespace {
 
 constexpr int64_t kTargetBytes = int64_t{512} << 20;
-
-// FNV-1a, the same for ever.
-std::string NumberOf(const ConnectorContext& context) {
-  uint64_t hash = 0xCBF29CE484222325;
-  for (const std::string* text : {&context.identity, &context.query, &context.sink}) {
-    for (const char c : *text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
-    hash *= 0x100000001B3;  // the text's end
-  }
-  return fmt::format("{:016x}", hash);
-}
 
 }  // namespace
 
@@ -77,7 +68,7 @@ Result<IcebergSinkPlan> IcebergSinkPlan::Make(const Table& declared, const Icebe
         fmt::format("'write.target-file-size-bytes': '{}' is no number of bytes", target->second));
   }
   plan.pipeline = fmt::format("{}@{}/{}", context.query, context.identity, context.sink);
-  plan.sink = NumberOf(context);
+  plan.sink = SinkNumber(context.identity, context.query, context.sink);
   plan.generation = context.generation;
   plan.ephemeral = context.ephemeral;
   return plan;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "server/cli/lake/table_command.h"
+#include "server/cli/usage/usage_error.h"
 
 namespace caudal {
 namespace {
@@ -36,6 +37,26 @@ void AddTable(CLI::App& app, Action* action) {
       "  caudal table check catalog.sql lake.shop.orders --all    # every violation, not the first alone",
       CheckTables)
       ->add_flag("--all", command->all, "go on after the first violation");
+  CLI::App* expire =
+      add("expire",
+          "Let old snapshots go, and the files that nothing else has; never the newest token of a pipeline.",
+          "  caudal table expire pipeline.yaml --dry-run\n"
+          "  caudal table expire catalog.sql lake.shop.orders --older-than '2 d' --keep-last 10",
+          ExpireTables);
+  expire->add_option("--older-than", command->older_than,
+                     "how old; default: history.expire.max-snapshot-age-ms of the table, or 5 days");
+  expire
+      ->add_option("--keep-last", command->keep_last,
+                   "of each branch, however old; default: history.expire.min-snapshots-to-keep, or 1")
+      ->check(NumberBetween(1, 1e9));
+  expire->add_flag("--dry-run", command->dry, "only say what would go");
+  CLI::App* orphans = add("orphans", "List the files in tables' folders that nothing names, or remove them.",
+                          "  caudal table orphans pipeline.yaml\n"
+                          "  caudal table orphans catalog.sql lake.shop.orders --older-than '7 d' --remove",
+                          FindTableOrphans);
+  orphans->add_option("--older-than", command->older_than,
+                      "how old, by the time of the last change; default: 3 days");
+  orphans->add_flag("--remove", command->remove, "remove them; without it they are listed alone");
 }
 
 }  // namespace caudal

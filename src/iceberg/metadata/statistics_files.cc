@@ -1,4 +1,4 @@
-#include "iceberg/maintenance/statistics_files.h"
+#include "iceberg/metadata/statistics_files.h"
 
 #include <fmt/format.h>
 

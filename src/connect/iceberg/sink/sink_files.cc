@@ -1,0 +1,82 @@
+#include "connect/iceberg/sink/sink_files.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <tuple>
+
+#include "iceberg/commit/token_tag.h"
+
+namespace caudal {
+namespace {
+
+constexpr size_t kDigits = 16;
+
+struct SinkFileName {
+  std::string sink;
+  int64_t generation = 0, epoch = 0;
+};
+
+// A number and a '-' behind it, both taken off.
+std::optional<int64_t> TakeNumber(std::string_view* text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  const auto length = static_cast<size_t>(end - text->data());
+  if (error != std::errc() || length >= text->size() || (*text)[length] != '-') return std::nullopt;
+  text->remove_prefix(length + 1);
+  return number;
+}
+
+// "<sink>-<generation>-<epoch>-…", also behind the "snap-<id>-<attempt>-" of a manifest list.
+std::optional<SinkFileName> ParseName(std::string_view name) {
+  constexpr std::string_view kList = "snap-";
+  if (name.starts_with(kList)) {
+    name.remove_prefix(kList.size());
+    if (!TakeNumber(&name) || !TakeNumber(&name)) return std::nullopt;
+  }
+  const size_t digits = name.find_first_not_of("0123456789abcdef");
+  if (digits != kDigits || name[kDigits] != '-') return std::nullopt;
+  SinkFileName parsed{.sink = std::string(name.substr(0, kDigits))};
+  name.remove_prefix(kDigits + 1);
+  const auto generation = TakeNumber(&name);
+  const auto epoch = generation ? TakeNumber(&name) : std::nullopt;
+  if (!epoch) return std::nullopt;
+  parsed.generation = *generation;
+  parsed.epoch = *epoch;
+  return parsed;
+}
+
+// Of "query@identity/sink".
+std::string NumberOfPipeline(const std::string& pipeline) {
+  const size_t at = pipeline.find('@');
+  const size_t slash = at == std::string::npos ? at : pipeline.find('/', at);
+  if (slash == std::string::npos) return "";
+  return SinkNumber(pipeline.substr(at + 1, slash - at - 1), pipeline.substr(0, at),
+                    pipeline.substr(slash + 1));
+}
+
+}  // namespace
+
+// FNV-1a.
+std::string SinkNumber(const std::string& identity, const std::string& query, const std::string& sink) {
+  uint64_t hash = 0xCBF29CE484222325;
+  for (const std::string* text : {&identity, &query, &sink}) {
+    for (const char c : *text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+    hash *= 0x100000001B3;  // the text's end
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+bool MayBeCommitted(const iceberg::TableMetadata& table, const std::string& name) {
+  const auto file = ParseName(name);
+  if (!file) return false;
+  for (const auto& [pipeline, snapshot] : iceberg::NewestTokens(table, "main")) {
+    if (NumberOfPipeline(pipeline) != file->sink) continue;
+    const auto token = iceberg::TokenOf(*snapshot);
+    return std::tuple(file->generation, file->epoch) > std::tuple(token->generation, token->epoch);
+  }
+  return true;
+}
+
+}  // namespace caudal
