@@ -113,6 +113,23 @@ INSERT INTO lake.shop.orders SELECT id, s FROM arriving WHERE id IS NOT NULL;
         self.assertTrue(prepared.exists())
         self.assertIn("whole: ", self.table("check").stdout)
 
+    def test_many_manifests_become_few(self):
+        for version in (2, 3):
+            self.make(version)
+            for number in range(4):
+                self.insert((number, "a"), (number + 1, "b"))
+            query = CATALOG + "SELECT id, s FROM lake.shop.orders ORDER BY id;"
+            before = self.rows("sql", query)
+            (row,) = self.rows("table", "rewrite-manifests", "catalog.sql", "lake.shop.orders")
+            self.assertEqual((row["replaced"] - row["written"] > 2, row["snapshot"] != 0), (True, True), row)
+            self.assertEqual(self.rows("sql", query), before)
+            self.assertRegex(self.table("rewrite-manifests").stdout, r"^lake\.shop\.orders: 0 manifests became 0, \d stayed\n$")
+            # Keys that were there before are found, and upserted.
+            self.insert((4, "c"))
+            self.assertEqual(len(self.rows("sql", query)), len(before))
+            self.assertIn("whole: ", self.table("check").stdout)
+            self.caudal("sql", CATALOG + "DROP TABLE lake.shop.orders; DROP DATABASE lake.shop;")
+
     def test_every_table_of_a_program_is_looked_at(self):
         self.write("two.sql", """
 CREATE TABLE a (id BIGINT) WITH ('connector' = 'iceberg', 'catalog-name' = 'lake', 'warehouse' = 'lake');

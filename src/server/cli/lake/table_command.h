@@ -25,5 +25,7 @@ int CheckTables(const TableCommand& command, Console& console);
 int ExpireTables(const TableCommand& command, Console& console);
 // Files that nothing in the table names: listed, or removed.
 int FindTableOrphans(const TableCommand& command, Console& console);
+// Many small manifests as few.
+int RewriteTableManifests(const TableCommand& command, Console& console);
 
 }  // namespace caudal

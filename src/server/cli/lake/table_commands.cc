@@ -57,6 +57,10 @@ void AddTable(CLI::App& app, Action* action) {
   orphans->add_option("--older-than", command->older_than,
                       "how old, by the time of the last change; default: 3 days");
   orphans->add_flag("--remove", command->remove, "remove them; without it they are listed alone");
+  add("rewrite-manifests", "Put many small manifests together, so that readers plan faster.",
+      "  caudal table rewrite-manifests pipeline.yaml\n"
+      "  caudal table rewrite-manifests catalog.sql lake.shop.orders --json",
+      RewriteTableManifests);
 }
 
 }  // namespace caudal
