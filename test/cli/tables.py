@@ -113,6 +113,33 @@ INSERT INTO lake.shop.orders SELECT id, s FROM arriving WHERE id IS NOT NULL;
         self.assertTrue(prepared.exists())
         self.assertIn("whole: ", self.table("check").stdout)
 
+    def test_an_epoch_that_is_prepared_survives_all_of_it(self):
+        self.write("job.sql", """
+CREATE TABLE clicks (id BIGINT) WITH ('connector' = 'iceberg', 'catalog-name' = 'lake', 'warehouse' = 'lake');
+CREATE TABLE arriving (id BIGINT) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json', 'source.monitor-interval' = '50 ms');
+INSERT INTO clicks SELECT id FROM arriving;
+""")
+        run = ("run", "job.sql", "--state", "state", "--until-idle", "300 ms")
+        for number in range(3):
+            self.write(f"in/{number}.json", f'{{"id": {number}}}\n')
+            self.caudal(*run)
+        self.write("in/3.json", '{"id": 3}\n')
+        # The checkpoint has the epoch, the table does not; and the engine comes no further.
+        self.caudal(*run, code=5, environment={"CAUDAL_FAULT": "manifest_after:crash" + 9 * ";restore_commit:crash"})
+        old = time.time() - 4 * 24 * 3600
+        for file in (self.folder / "lake").rglob("*.*"):
+            os.utime(file, (old, old))
+        (row,) = self.rows("table", "rewrite-manifests", "job.sql")
+        self.assertEqual((row["replaced"], row["written"]), (3, 1))
+        (row,) = self.rows("table", "expire", "job.sql", "--older-than", "0 s")
+        self.assertEqual(len(row["snapshots"]), 2, "the newest token's stays, and the head")
+        (row,) = self.rows("table", "orphans", "job.sql", "--remove")
+        self.assertEqual((row["orphans"], row["in_flight"]), (0, 2), row)
+        self.caudal(*run)
+        found = self.rows("sql", (self.folder / "job.sql").read_text().split("CREATE TABLE arriving")[0] + "SELECT id FROM clicks ORDER BY id;")
+        self.assertEqual([row["id"] for row in found if "id" in row], [0, 1, 2, 3])
+        self.assertIn("whole: ", self.caudal("table", "check", "job.sql").stdout)
+
     def test_many_manifests_become_few(self):
         for version in (2, 3):
             self.make(version)

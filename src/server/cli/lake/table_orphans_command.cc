@@ -24,7 +24,7 @@ struct Removal {
 Removal Handle(const LakeTable& table, const OrphanReport& report, bool remove, Console& console) {
   Removal done;
   for (const OrphanFile& one : report.orphans) {
-    const bool gone = remove && FileSystem::Local()->Remove(one.path).ok();
+    const bool gone = remove && table.lake->files().file_system()->Remove(one.path).ok();
     if (remove && !gone) ++done.stuck;
     if (gone || !remove) {
       ++done.files;
