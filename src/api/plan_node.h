@@ -40,15 +40,15 @@ struct CalcNode {
 
 // Where a window function puts a row: TUMBLE is HOP with slide = size.
 struct WindowSpec {
-  int64_t size = 0;
-  int64_t slide = 0;
+  int64_t size = 0;   // of a session, the gap that ends it
+  int64_t slide = 0;  // 0: a session
   int64_t offset = 0;
   int time_column = 0;
   bool local_time_zone = false;  // TIMESTAMP_LTZ: aligned and labelled in the session's zone
+  bool is_session() const { return slide == 0; }
 };
 
-// A window table function: each row once for every window it lies in, with window_start, window_end and
-// window_time behind its columns.
+// A window table function: each row once for each of its windows, with their bounds behind its columns.
 struct WindowNode {
   WindowSpec window;
 };

@@ -34,6 +34,26 @@ constexpr TableFunctionReference kTableFunctions[] = {
      "SELECT window_start, window_end, COUNT(*) AS n\n"
      "FROM TABLE(HOP(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE))\n"
      "GROUP BY window_start, window_end;"},
+    {"SESSION", "SESSION(TABLE data [PARTITION BY key, ...], DESCRIPTOR(timecol), gap)",
+     "Puts rows of a partition that follow each other within a gap into one window.",
+     "- `data`: the table, or a query in parentheses; its rows are only added\n"
+     "- `key`: columns; without PARTITION BY all rows make sessions together\n"
+     "- `timecol`: its time attribute\n"
+     "- `gap`: an INTERVAL; a session ends that long behind its last row, and one exactly so far behind "
+     "still belongs to "
+     "it\n",
+     "The columns of `data`, then `window_start`, `window_end` and `window_time`, one millisecond before the "
+     "end, the "
+     "time attribute of what follows. They can only be grouped by, as yet: GROUP BY the columns of PARTITION "
+     "BY and "
+     "`window_start, window_end`. A row out of order may make one session of several. One behind the "
+     "watermark counts "
+     "if the session that it touches is still open, and is `late` if not. `GROUP BY key, SESSION(timecol, "
+     "gap)` with "
+     "`SESSION_START`, `SESSION_END` and `SESSION_ROWTIME` is the same.",
+     "SELECT id, window_start, window_end, COUNT(*) AS n\n"
+     "FROM TABLE(SESSION(TABLE clicks PARTITION BY id, DESCRIPTOR(ts), INTERVAL '5' MINUTE))\n"
+     "GROUP BY id, window_start, window_end;"},
     {"DEDUPLICATE",
      "DEDUPLICATE(input => TABLE t PARTITION BY key, ..., on_time => DESCRIPTOR(ts), retain => interval)",
      "Gives the first row of each key to arrive, at once, and keeps repeats out; a process table function of "

@@ -7,6 +7,7 @@
 #include "op/first_row.h"
 #include "op/lookup/lookup.h"
 #include "op/materialize.h"
+#include "op/session_aggregate.h"
 #include "op/sort.h"
 #include "op/topn.h"
 #include "op/union_all.h"
@@ -34,6 +35,9 @@ Result<std::unique_ptr<Operator>> MakeAggregate(const AggregateNode& node, const
                    AccumulatorRow::Make(node.calls, input, node.retracting));
   if (!node.windowed) {
     return {std::make_unique<Aggregate>(node, input, output, std::move(accumulators), ttl)};
+  }
+  if (node.window.is_session()) {
+    return {std::make_unique<SessionAggregate>(node, input, output, std::move(accumulators), batch)};
   }
   return {std::make_unique<WindowedAggregate>(node, input, output, std::move(accumulators), batch)};
 }

@@ -36,6 +36,8 @@ std::string AllNames(const Schema& schema) {
 
 std::string WindowText(const WindowSpec& window, const Schema& input) {
   const std::string& time = input[window.time_column].name;
+  if (window.is_session())
+    return fmt::format("SESSION(time_col=[{}], gap=[{}])", time, Duration(window.size));
   std::string text = window.size == window.slide
                          ? fmt::format("TUMBLE(time_col=[{}], size=[{}]", time, Duration(window.size))
                          : fmt::format("HOP(time_col=[{}], size=[{}], slide=[{}]", time,

@@ -44,11 +44,11 @@ Result<std::vector<Expr>> GroupBinder::BindKeys() {
   for (const ExpressionPtr& key : select_.group_by) {
     const Call* call = std::get_if<Call>(&key->node);
     const std::string name = call != nullptr ? UpperCase(call->name.text) : "";
-    if (name == "TUMBLE" || name == "HOP") {
+    if (name == "TUMBLE" || name == "HOP" || name == "SESSION") {
       RETURN_IF_ERROR(BindGroupWindow(*call, key->range));
       continue;
     }
-    if (name == "SESSION" || name == "CUMULATE") {
+    if (name == "CUMULATE") {
       return NotBuiltAt(*context_.source, key->range, fmt::format("GROUP BY {}", name));
     }
     ASSIGN_OR_RETURN(Expr expr, binder.Bind(*key));
@@ -61,6 +61,7 @@ Result<std::vector<Expr>> GroupBinder::BindKeys() {
              });
     };
     attached_ = is_key(input_.window->start) && is_key(input_.window->end);
+    if (input_.window->spec.is_session() && !attached_) return NoSessionRows(Place(), *context_.source);
   }
   return keys_;
 }
@@ -72,16 +73,18 @@ Status GroupBinder::BindGroupWindow(const Call& call, SourceRange range) {
   return Status();
 }
 
-// TUMBLE(time, size[, offset]), HOP(time, slide, size[, offset])
+// TUMBLE(time, size), HOP(time, slide, size), SESSION(time, gap)
 Result<WindowSpec> GroupBinder::BindWindowArguments(const Call& call, SourceRange range) {
   const SourceText& source = *context_.source;
-  const bool hop = UpperCase(call.name.text).starts_with("HOP");
-  const std::string name = hop ? "HOP" : "TUMBLE";
+  const std::string written = UpperCase(call.name.text);
+  const std::string name = written.substr(0, written.find('_'));
+  const bool hop = name == "HOP", session = name == "SESSION";
   const size_t required = hop ? 3 : 2;
   if (call.arguments.size() != required) {
-    return ErrorAt(source, range,
-                   fmt::format("{} takes {} arguments here", UpperCase(call.name.text), required))
-        .Hint(hop ? "HOP(time, slide, size)" : "TUMBLE(time, size)");
+    return ErrorAt(source, range, fmt::format("{} takes {} arguments here", written, required))
+        .Hint(hop       ? "HOP(time, slide, size)"
+              : session ? "SESSION(time, gap)"
+                        : "TUMBLE(time, size)");
   }
   ExpressionBinder binder(source, input_.scope);
   const Expression& time_argument = *call.arguments[0].value;
@@ -93,10 +96,14 @@ Result<WindowSpec> GroupBinder::BindWindowArguments(const Call& call, SourceRang
   for (size_t i = 1; i < required; ++i) {
     const Expression& argument = *call.arguments[i].value;
     ASSIGN_OR_RETURN(Expr interval, binder.Bind(argument));
-    ASSIGN_OR_RETURN(lengths[i - 1],
-                     IntervalMillis(interval, argument.range, source,
-                                    fmt::format("{} of {}", i == 1 && hop ? "the slide" : "the size", name)));
+    ASSIGN_OR_RETURN(lengths[i - 1], IntervalMillis(interval, argument.range, source,
+                                                    fmt::format("{} of {}",
+                                                                session         ? "the gap"
+                                                                : i == 1 && hop ? "the slide"
+                                                                                : "the size",
+                                                                name)));
   }
+  if (session) return MakeSession(input_, column, lengths[0], range, source);
   return MakeWindow(input_, column, lengths[required - 2], lengths[0], 0, range, source);
 }
 
@@ -210,7 +217,13 @@ Result<Relation> GroupBinder::Finish(std::vector<Expr> filters, std::vector<Expr
 Result<GroupBinder::Input> GroupBinder::ChooseInput(std::vector<Expr> filters) {
   if (attached_) {
     aggregate_.windowed = true;
-    if (std::optional<Input> below = BelowWindow(filters)) return std::move(*below);
+    std::optional<Input> below = BelowWindow(filters);
+    if (input_.window->spec.is_session()) {
+      if (!below) return NoSessionRows(Place(), *context_.source);
+      RETURN_IF_ERROR(
+          CheckSessionGroups(*input_.window, keys_, !below->filters.empty(), Place(), *context_.source));
+    }
+    if (below) return std::move(*below);
     return OverWindowTime(std::move(filters));
   }
   if (group_window_) {
@@ -364,8 +377,7 @@ Result<Relation> GroupBinder::AddAggregate(Input input) {
   }
   RETURN_IF_ERROR(SetEmission());
   PlanBuilder& builder = queries_.builder();
-  const SqlPosition position =
-      context_.source->Position(select_.group_by_range ? *select_.group_by_range : select_.keyword);
+  const SqlPosition position = context_.source->Position(Place());
   // An input of no columns has nothing to count rows by.
   if (input.projections.empty()) {
     input.Column(Expr::Literal(Type(TypeId::kInt, false), Value(int64_t{0})), "row$");
@@ -385,7 +397,7 @@ Result<Relation> GroupBinder::AddAggregate(Input input) {
   relation.node =
       builder.AddAggregate(context_.owner + "/group-by", base.node, aggregate_, std::move(names), position);
   relation.scope.columns = builder.node(relation.node).schema;
-  if (attached_) relation.window = OutputWindow();
+  if (attached_ && !aggregate_.window.is_session()) relation.window = OutputWindow();
   return relation;
 }
 
@@ -416,7 +428,8 @@ Status GroupBinder::SetEmission() {
   if (!group_window_ || queries_.batch() || setting("table.exec.emit.early-fire.enabled") != "true")
     return Status();
   constexpr std::string_view kDelay = "table.exec.emit.early-fire.delay";
-  const SourceRange range = select_.group_by_range ? *select_.group_by_range : select_.keyword;
+  const SourceRange range = Place();
+  if (group_window_->is_session()) return NotBuiltAt(*context_.source, range, "an early result of SESSION");
   if (setting(kDelay).empty()) {
     return ErrorAt(*context_.source, range, "early results are enabled without a delay")
         .Hint(fmt::format("SET '{}' = '1 s'", kDelay));

@@ -2,9 +2,9 @@
 //
 // While keys, list and HAVING are bound, aggregates and TUMBLE_START become placeholder columns; Finish puts
 // a Calc (keys and arguments), an Aggregate and a Calc (HAVING and list) on the input. Three kinds of window:
-// the functions TUMBLE and HOP in GROUP BY; window_start and window_end of a table function, which is then
-// taken into the Aggregate; the same columns when that cannot be done, as tumbling windows over window_time.
-// One SELECT, one thread.
+// the functions TUMBLE, HOP and SESSION in GROUP BY; window_start and window_end of a table function, which
+// is then taken into the Aggregate; the same columns when that cannot be done, as tumbling windows over
+// window_time. One SELECT, one thread.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ class GroupBinder : public CallHandler {
   GroupBinder(QueryBinder& queries, const Select& select, const BindContext& context, const Relation& input)
       : queries_(queries), select_(select), context_(context), input_(input) {}
 
-  // Once, before anything else is bound. The keys over the input, without TUMBLE(…) and HOP(…).
+  // Once, before anything else is bound. The keys over the input, without TUMBLE(…) and the like.
   Result<std::vector<Expr>> BindKeys();
   Result<std::optional<Expr>> BindCall(const Call& call, SourceRange range,
                                        ExpressionBinder& binder) override;
@@ -64,6 +64,8 @@ class GroupBinder : public CallHandler {
   std::optional<Input> BelowWindow(const std::vector<Expr>& filters);
   Result<Input> OverWindowTime(std::vector<Expr> filters);
   bool IsWindowKey(const Expr& key) const;
+  // GROUP BY, or where it would stand.
+  SourceRange Place() const { return select_.group_by_range ? *select_.group_by_range : select_.keyword; }
   Status ReplaceInOutput(Expr& expr) const;
   int RequestWindowColumn(AggregateNode::WindowColumn column);
 
@@ -84,7 +86,7 @@ class GroupBinder : public CallHandler {
   std::vector<Expr> keys_;         // as bound over the input
   std::vector<Expr> key_outputs_;  // the column of the Aggregate (or an expression over it) for each key
   std::vector<BoundCall> calls_;
-  std::optional<WindowSpec> group_window_;  // of TUMBLE or HOP in GROUP BY
+  std::optional<WindowSpec> group_window_;  // of TUMBLE, HOP or SESSION in GROUP BY
   std::string group_window_name_;
   bool attached_ = false;  // window_start and window_end are keys
   AggregateNode aggregate_;

@@ -37,6 +37,7 @@ struct WindowColumns {
   int end = -1;
   int time = -1;
   WindowSpec spec;
+  std::vector<int> partition = {};  // of a session: the columns whose rows it is made of
 };
 
 // A bound FROM: a node of the growing plan, whose columns are those of the scope, in order.

@@ -10,6 +10,7 @@
 #include "sql/lookup_binder.h"
 #include "sql/parse/find_calls.h"
 #include "sql/rank_binder.h"
+#include "sql/window_spec.h"
 
 namespace caudal::sql {
 namespace {
@@ -92,6 +93,8 @@ Result<Relation> SelectBinder::Bind() {
       return ErrorAt(*context_.source, select_.having->range, "HAVING needs GROUP BY or an aggregate")
           .Hint("write the condition in WHERE");
     }
+    if (input_.window && input_.window->spec.is_session())
+      return NoSessionRows(select_.keyword, *context_.source);
     ASSIGN_OR_RETURN(Relation relation, BindPlain(std::move(filters)));
     return AddDistinct(std::move(relation));
   }

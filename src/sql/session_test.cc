@@ -465,11 +465,37 @@ TEST_F(SessionTest, NeedsATimeAttributeForWindows) {
             "      SELECT COUNT(*) FROM t GROUP BY TUMBLE(acct, INTERVAL '1' MINUTE)\n"
             "                                             ^^^^\n"
             "  hint: the time attribute here is 'ts'");
-  EXPECT_EQ(Run("SELECT * FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"),
-            "error[user]: the table function SESSION is not built yet\n"
-            "  at line 1, column 21\n"
-            "      SELECT * FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))\n"
-            "                          ^^^^^^^");
+}
+
+TEST_F(SessionTest, SessionsAreOfTheRowsOfEachPartition) {
+  const std::string from =
+      " FROM TABLE(SESSION(TABLE t PARTITION BY acct, DESCRIPTOR(ts), INTERVAL '5' MINUTE)) ";
+  const std::string groups = "GROUP BY acct, window_start, window_end";
+  EXPECT_THAT(Changes("SELECT acct, window_start, COUNT(*) AS n" + from + groups),
+              ::testing::HasSubstr("Aggregate(groupBy=[acct], window=[SESSION(time_col=[ts], gap=[5 min])], "
+                                   "select=[acct, COUNT(*), window_start, window_end], changelogMode=[I])"));
+  EXPECT_THAT(Changes("SELECT COUNT(*) AS n FROM t GROUP BY SESSION(ts, INTERVAL '5' MINUTE)"),
+              ::testing::HasSubstr("groupBy=[], window=[SESSION(time_col=[ts], gap=[5 min])]"));
+  for (const auto& [query, error] : std::map<std::string, std::string>{
+           {"SELECT *" + from, "reading the rows of SESSION without GROUP BY window_start, window_end"},
+           {"SELECT COUNT(*)" + from, "reading the rows of SESSION without"},
+           {"SELECT COUNT(*)" + from + "GROUP BY window_start", "reading the rows of SESSION without"},
+           {"SELECT COUNT(*)" + from + "GROUP BY window_start, window_end",
+            "takes the columns of SESSION's PARTITION BY, all and no others"},
+           {"SELECT COUNT(*)" + from + groups + ", s",
+            "takes the columns of SESSION's PARTITION BY, all and no others"},
+           {"SELECT COUNT(*)" + from + "GROUP BY acct + 1, window_start, window_end", "all and no others"},
+           {"SELECT COUNT(*)" + from + "WHERE amount > 1 " + groups, "WHERE over SESSION is not built yet"},
+           {"SELECT COUNT(*) FROM t GROUP BY SESSION(ts)", "SESSION takes 2 arguments here"},
+           {"SELECT COUNT(*) FROM t GROUP BY SESSION(ts, INTERVAL '0' SECOND)",
+            "the gap of a session must be positive"},
+           {"SELECT COUNT(*) FROM t GROUP BY SESSION(ts, INTERVAL '1' MONTH)",
+            "the gap of SESSION must not be in months"},
+           {"SELECT SESSION_START(ts, INTERVAL '1' MINUTE) FROM t GROUP BY SESSION(ts, INTERVAL '2' MINUTE)",
+            "SESSION_START needs GROUP BY SESSION(…) with the same arguments"},
+           {"SELECT * FROM TABLE(SESSION(TABLE t, DESCRIPTOR(ts)))", "SESSION needs the argument GAP"}}) {
+    EXPECT_THAT(Run(query), ::testing::HasSubstr(error)) << query;
+  }
 }
 
 TEST_F(SessionTest, AQueryIsNamedByItsFirstSinkOrByPipelineName) {

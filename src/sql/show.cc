@@ -270,7 +270,8 @@ Result<TextResult> ShowObjects(const Show& show, const Catalog& catalog, const S
       std::vector<std::string> names;
       for (const ScalarFunction& function : ScalarFunctions()) names.emplace_back(function.name);
       for (const AggregateFunction& function : AggregateFunctions()) names.emplace_back(function.name);
-      for (std::string_view name : {"TUMBLE", "HOP", "DEDUPLICATE", "ROW_NUMBER"}) names.emplace_back(name);
+      for (std::string_view name : {"TUMBLE", "HOP", "SESSION", "DEDUPLICATE", "ROW_NUMBER"})
+        names.emplace_back(name);
       return List("function name", std::move(names), show);
     }
     case ShowKind::kColumns: {

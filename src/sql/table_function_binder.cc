@@ -22,10 +22,11 @@ struct Parameter {
 constexpr Parameter kTumble[] = {{"DATA", true}, {"TIMECOL", true}, {"SIZE", true}, {"OFFSET", false}};
 constexpr Parameter kHop[] = {
     {"DATA", true}, {"TIMECOL", true}, {"SLIDE", true}, {"SIZE", true}, {"OFFSET", false}};
+constexpr Parameter kSession[] = {{"DATA", true}, {"TIMECOL", true}, {"GAP", true}};
 constexpr Parameter kDeduplicate[] = {{"INPUT", true}, {"ON_TIME", true}, {"RETAIN", true}};
 
-constexpr std::string_view kUnbuilt[] = {"CUMULATE",   "SESSION",     "TO_CHANGELOG", "FROM_CHANGELOG",
-                                         "ML_PREDICT", "ML_EVALUATE", "VECTOR_SEARCH"};
+constexpr std::string_view kUnbuilt[] = {"CUMULATE",   "TO_CHANGELOG", "FROM_CHANGELOG",
+                                         "ML_PREDICT", "ML_EVALUATE",  "VECTOR_SEARCH"};
 
 class TableFunctionBinder {
  public:
@@ -35,13 +36,14 @@ class TableFunctionBinder {
   Result<Relation> Bind() {
     if (name_ == "TUMBLE") return BindWindow(kTumble);
     if (name_ == "HOP") return BindWindow(kHop);
+    if (name_ == "SESSION") return BindSession();
     if (name_ == "DEDUPLICATE") return BindDeduplicate();
     if (std::ranges::find(kUnbuilt, name_) != std::end(kUnbuilt)) {
       return NotBuiltAt(source(), function_.name.range, fmt::format("the table function {}", name_));
     }
     return ErrorAt(source(), function_.name.range,
                    fmt::format("unknown table function '{}'", function_.name.text))
-        .Hint("table functions are TUMBLE, HOP and DEDUPLICATE");
+        .Hint("table functions are TUMBLE, HOP, SESSION and DEDUPLICATE");
   }
 
  private:
@@ -157,6 +159,24 @@ class TableFunctionBinder {
       return ErrorAt(source(), range,
                      fmt::format("SIZE of HOP must be a multiple of SLIDE: {} ms and {} ms", size, slide));
     }
+    return AddWindow(std::move(relation), spec);
+  }
+
+  // Whose rows end each other's sessions is said by PARTITION BY; without one, all.
+  Result<Relation> BindSession() {
+    ASSIGN_OR_RETURN(Arguments arguments, Match(kSession));
+    ASSIGN_OR_RETURN(const TableArgument* table, Table(*arguments[0]));
+    ASSIGN_OR_RETURN(Relation relation, BindInput(*table));
+    ASSIGN_OR_RETURN(const std::vector<int> partition, PartitionColumns(*table, relation));
+    ASSIGN_OR_RETURN(int time, TimeColumn(relation, *arguments[1]));
+    ASSIGN_OR_RETURN(int64_t gap, Interval(arguments[2], "GAP"));
+    ASSIGN_OR_RETURN(WindowSpec spec, MakeSession(relation, time, gap, arguments[2]->range, source()));
+    relation = AddWindow(std::move(relation), spec);
+    relation.window->partition = partition;
+    return relation;
+  }
+
+  Relation AddWindow(Relation relation, const WindowSpec& spec) {
     relation.node = queries_.builder().AddWindow(context_.owner + "/window", relation.node, spec,
                                                  context_.source->Position(function_.name.range));
     const int width = relation.scope.columns.size();
@@ -165,6 +185,20 @@ class TableFunctionBinder {
     }
     relation.window = WindowColumns{width, width + 1, width + 2, spec};
     return relation;
+  }
+
+  // Those of PARTITION BY, each once.
+  Result<std::vector<int>> PartitionColumns(const TableArgument& table, const Relation& input) {
+    std::vector<int> columns;
+    ExpressionBinder binder(source(), input.scope);
+    for (const ExpressionPtr& key : table.partition_by) {
+      ASSIGN_OR_RETURN(Expr column, binder.Bind(*key));
+      if (column.kind != Expr::Kind::kColumn) {
+        return ErrorAt(source(), key->range, "PARTITION BY of a table argument takes columns only");
+      }
+      if (std::ranges::find(columns, column.column) == columns.end()) columns.push_back(column.column);
+    }
+    return columns;
   }
 
   // Partition columns, the other columns, rowtime: the first row of each key within `retain`.
@@ -179,15 +213,7 @@ class TableFunctionBinder {
     ASSIGN_OR_RETURN(int time, TimeColumn(input, *arguments[1]));
     ASSIGN_OR_RETURN(int64_t retain, Interval(arguments[2], "RETAIN"));
     if (retain <= 0) return ErrorAt(source(), arguments[2]->range, "RETAIN of DEDUPLICATE must be positive");
-    std::vector<int> order;
-    ExpressionBinder binder(source(), input.scope);
-    for (const ExpressionPtr& key : table->partition_by) {
-      ASSIGN_OR_RETURN(Expr column, binder.Bind(*key));
-      if (column.kind != Expr::Kind::kColumn) {
-        return ErrorAt(source(), key->range, "PARTITION BY of a table argument takes columns only");
-      }
-      if (std::ranges::find(order, column.column) == order.end()) order.push_back(column.column);
-    }
+    ASSIGN_OR_RETURN(std::vector<int> order, PartitionColumns(*table, input));
     const int keys = static_cast<int>(order.size());
     for (int i = 0; i < input.scope.columns.size(); ++i) {
       if (std::find(order.begin(), order.begin() + keys, i) == order.begin() + keys) order.push_back(i);

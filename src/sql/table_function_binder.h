@@ -1,4 +1,5 @@
-// Table functions in FROM: the window functions TUMBLE and HOP, and the process table function DEDUPLICATE.
+// Table functions in FROM: the window functions TUMBLE, HOP and SESSION, and the process table function
+// DEDUPLICATE.
 #pragma once
 
 #include "base/status.h"

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sql/physical/changelog_rules.h"
 
 namespace caudal::sql {
@@ -49,6 +51,42 @@ Result<WindowSpec> MakeWindow(const Relation& input, int time_column, int64_t si
   window.time_column = time_column;
   window.local_time_zone = input.scope.columns[time_column].type.id() == TypeId::kTimestampLtz;
   return window;
+}
+
+Result<WindowSpec> MakeSession(const Relation& input, int time_column, int64_t gap, SourceRange range,
+                               const SourceText& source) {
+  if (gap <= 0) return ErrorAt(source, range, "the gap of a session must be positive");
+  ASSIGN_OR_RETURN(WindowSpec window, MakeWindow(input, time_column, gap, gap, 0, range, source));
+  window.slide = 0;
+  return window;
+}
+
+Status CheckSessionGroups(const WindowColumns& window, const std::vector<Expr>& keys, bool filtered,
+                          SourceRange range, const SourceText& source) {
+  if (filtered) {
+    return NotBuiltAt(source, range, "WHERE over SESSION")
+        .Hint(
+            "rows that are left out would still hold a session together; to leave them out before, put the "
+            "condition into the query: SESSION((SELECT … WHERE …) PARTITION BY …)");
+  }
+  std::vector<int> columns;
+  bool computed = false;
+  for (const Expr& key : keys) {
+    computed |= key.kind != Expr::Kind::kColumn;
+    const bool bound = key.column == window.start || key.column == window.end || key.column == window.time;
+    if (!bound && std::ranges::find(columns, key.column) == columns.end()) columns.push_back(key.column);
+  }
+  if (!computed && std::ranges::is_permutation(columns, window.partition)) return Status();
+  return ErrorAt(source, range,
+                 "beside window_start and window_end, GROUP BY of sessions takes the columns of SESSION's "
+                 "PARTITION BY, all and no others")
+      .Hint(
+          "sessions are made of the rows of each partition: SESSION(TABLE t PARTITION BY k, DESCRIPTOR(ts), "
+          "INTERVAL '5' MINUTE)");
+}
+
+Status NoSessionRows(SourceRange range, const SourceText& source) {
+  return NotBuiltAt(source, range, "reading the rows of SESSION without GROUP BY window_start, window_end");
 }
 
 }  // namespace caudal::sql

@@ -137,6 +137,9 @@ class ChangelogInference {
     const PlanNode& input = Input(node);
     aggregate.retracting = !input.kinds.insert_only();
     if (aggregate.retracting) RETURN_IF_ERROR(CheckRetraction(aggregate, node));
+    if (aggregate.retracting && aggregate.windowed && aggregate.window.is_session()) {
+      return fail_(node.position, "sessions of a table whose rows change are not built yet");
+    }
     if (aggregate.emit == AggregateNode::Emit::kOnEnd) return ChangelogKinds::InsertOnly();
     if (aggregate.windowed) {
       if (aggregate.early_fire_delay == 0) return ChangelogKinds::InsertOnly();

@@ -41,8 +41,9 @@ bool KeepsNewest(const TopNNode& top) {
 }
 
 bool FiresOnce(const AggregateNode& aggregate) {
-  return aggregate.windowed && aggregate.emit == AggregateNode::Emit::kOnWatermark &&
-         aggregate.early_fire_delay == 0 && !aggregate.retracting;
+  return aggregate.windowed && !aggregate.window.is_session() &&
+         aggregate.emit == AggregateNode::Emit::kOnWatermark && aggregate.early_fire_delay == 0 &&
+         !aggregate.retracting;
 }
 
 // Whether the Top-N is of each group of the Aggregate, by the time of its windows.
