@@ -19,7 +19,7 @@ struct Query {
   std::vector<PlainCall> calls = {{"count"}, {"sum", 1}};
 };
 
-std::unique_ptr<OperatorHarness> Make(const Query& query, bool mini_batch = false) {
+std::unique_ptr<OperatorHarness> MakePlain(const Query& query, bool mini_batch = false) {
   const Schema input = SchemaLiteral("k STRING, v BIGINT, f BOOLEAN");
   AggregateNode node;
   node.keys = query.keys;
@@ -38,7 +38,7 @@ std::unique_ptr<OperatorHarness> Make(const Query& query, bool mini_batch = fals
 }
 
 TEST(Aggregate, EachRowIsAnsweredInOrder) {
-  auto op = Make({});
+  auto op = MakePlain({});
   EXPECT_EQ(
       op->Rows("a | 1 | true\nb | 5 | true\na | 2 | true\na | 3 | true"),
       "+I | a | 1 | 1\n+I | b | 1 | 5\n-U | a | 1 | 1\n+U | a | 2 | 3\n-U | a | 2 | 3\n+U | a | 3 | 6\n");
@@ -49,7 +49,7 @@ TEST(Aggregate, EachRowIsAnsweredInOrder) {
 TEST(Aggregate, UnchangedResultIsNotRepeated) {
   Query query;
   query.calls = {{"sum", 1}};
-  auto op = Make(query);
+  auto op = MakePlain(query);
   EXPECT_EQ(op->Rows("a | 1 | true\na | 0 | true\na | NULL | true"), "+I | a | 1\n");
 }
 
@@ -71,7 +71,7 @@ TEST(Aggregate, DistinctHasNoResults) {
 TEST(Aggregate, LastRowTakenAwayDeletesTheGroup) {
   Query query;
   query.retracting = true;
-  auto op = Make(query);
+  auto op = MakePlain(query);
   EXPECT_EQ(
       op->Rows(
           "-D | x | 1 | true\n+I | a | 1 | true\n+I | a | 2 | true\n-U | a | 1 | true\n-D | a | 2 | true\n"
@@ -87,7 +87,7 @@ TEST(Aggregate, FilterClauseAndMissingUpdateBefore) {
   Query query;
   query.update_before = false;
   query.calls = {{"count"}, {"sum", 1, 2}};
-  auto op = Make(query);
+  auto op = MakePlain(query);
   EXPECT_EQ(op->Rows("a | 1 | false\na | 2 | true\na | 4 | NULL"),
             "+I | a | 1 | NULL\n+U | a | 2 | 2\n+U | a | 3 | 2\n");
 }
@@ -95,7 +95,7 @@ TEST(Aggregate, FilterClauseAndMissingUpdateBefore) {
 TEST(Aggregate, MiniBatchEmitsTheDifferenceAtTheFlush) {
   Query query;
   query.retracting = true;
-  auto op = Make(query, /*mini_batch=*/true);
+  auto op = MakePlain(query, /*mini_batch=*/true);
   EXPECT_EQ(op->Rows("+I | a | 1 | true\n+I | b | 1 | true\n+I | a | 2 | true"), "");
   EXPECT_EQ(op->Rows("-D | b | 1 | true"), "");
   EXPECT_EQ(op->Flush(), "+I | a | 2 | 3\n");
@@ -110,12 +110,12 @@ TEST(Aggregate, MiniBatchEmitsTheDifferenceAtTheFlush) {
 TEST(Aggregate, BatchEmitsEachGroupOnceAtTheEnd) {
   Query query;
   query.emit = AggregateNode::Emit::kOnEnd;
-  auto op = Make(query);
+  auto op = MakePlain(query);
   EXPECT_EQ(op->Rows("a | 1 | true\na | 2 | true"), "");
   EXPECT_EQ(op->OnWatermark(Watermark::kEnd), "+I | a | 2 | 3\n");
 
   query.keys = {};
-  op = Make(query);
+  op = MakePlain(query);
   EXPECT_EQ(op->OnWatermark(Watermark::kEnd), "+I | 0 | NULL\n");
 }
 
@@ -126,7 +126,7 @@ TEST(Aggregate, RandomRunsAgreeWithRowAtATime) {
     std::mt19937_64 random(seed);
     Query query;
     query.retracting = true;
-    auto op = Make(query);
+    auto op = MakePlain(query);
     std::map<std::string, std::vector<int64_t>> model;
     std::vector<std::vector<std::string>> history;
     for (int step = 0; step < 40; ++step) {
@@ -160,7 +160,7 @@ TEST(Aggregate, RandomRunsAgreeWithRowAtATime) {
         history.push_back(
             op->Snapshot(full ? StateTable::SnapshotKind::kFull : StateTable::SnapshotKind::kDelta));
         if (random() % 2 == 0) {
-          op = Make(query);
+          op = MakePlain(query);
           op->RestoreFrom(history, {});
         }
       }

@@ -21,14 +21,14 @@ TopNNode ByValue(int64_t last, bool ascending = false) {
   return node;
 }
 
-std::unique_ptr<OperatorHarness> Make(const TopNNode& node) {
+std::unique_ptr<OperatorHarness> MakeTopN(const TopNNode& node) {
   const Schema input = SchemaLiteral(kInput);
   const Schema output = SchemaLiteral(std::string(kInput) + (node.with_rank ? ", rn BIGINT" : ""));
   return std::make_unique<OperatorHarness>(std::make_unique<TopN>(node, input, output), input);
 }
 
 TEST(TopN, TopOneKeepsTheFirstOfEqualKeys) {
-  auto op = Make(ByValue(1));
+  auto op = MakeTopN(ByValue(1));
   EXPECT_EQ(op->Rows("a | 1 | x\na | 1 | y\na | 2 | z\na | 0 | w\nb | 1 | v"),
             "+I | a | 1 | x\n-U | a | 1 | x\n+U | a | 2 | z\n+I | b | 1 | v\n");
   EXPECT_EQ(*op->fates().Get(Fate::kAbsorbed, "TopN"), 5);
@@ -38,12 +38,12 @@ TEST(TopN, TopOneWithRankAndWithoutUpdateBefore) {
   TopNNode node = ByValue(1);
   node.with_rank = true;
   node.update_before = false;
-  auto op = Make(node);
+  auto op = MakeTopN(node);
   EXPECT_EQ(op->Rows("a | 1 | x\na | 2 | z"), "+I | a | 1 | x | 1\n+U | a | 2 | z | 1\n");
 }
 
 TEST(TopN, WithoutRankRowsComeAndGo) {
-  auto op = Make(ByValue(2));
+  auto op = MakeTopN(ByValue(2));
   EXPECT_EQ(op->Rows("a | 1 | x\na | 3 | y\na | 2 | z\na | 1 | w"),
             "+I | a | 1 | x\n+I | a | 3 | y\n-D | a | 1 | x\n+I | a | 2 | z\n");
 }
@@ -51,7 +51,7 @@ TEST(TopN, WithoutRankRowsComeAndGo) {
 TEST(TopN, WithRankEachPlaceIsUpdated) {
   TopNNode node = ByValue(2);
   node.with_rank = true;
-  auto op = Make(node);
+  auto op = MakeTopN(node);
   EXPECT_EQ(op->Rows("a | 1 | x\na | 3 | y\na | 2 | z"),
             "+I | a | 1 | x | 1\n-U | a | 1 | x | 1\n+U | a | 3 | y | 1\n+I | a | 1 | x | 2\n"
             "-U | a | 1 | x | 2\n+U | a | 2 | z | 2\n");
@@ -60,14 +60,14 @@ TEST(TopN, WithRankEachPlaceIsUpdated) {
 TEST(TopN, OffsetHidesTheFirstPlaces) {
   TopNNode node = ByValue(2);
   node.first = 2;
-  auto op = Make(node);
+  auto op = MakeTopN(node);
   EXPECT_EQ(op->Rows("a | 1 | x\na | 3 | y\na | 2 | z"), "+I | a | 1 | x\n-U | a | 1 | x\n+U | a | 2 | z\n");
 }
 
 TEST(TopN, RetractionBringsBackTheNext) {
   TopNNode node = ByValue(1);
   node.retracting = true;
-  auto op = Make(node);
+  auto op = MakeTopN(node);
   EXPECT_EQ(op->Rows("a | 3 | x\na | 2 | y\na | 1 | z\n-D | a | 3 | x\n-D | a | 9 | none\n-D | a | 1 | z\n-D "
                      "| a | 2 | y"),
             "+I | a | 3 | x\n-D | a | 3 | x\n+I | a | 2 | y\n-D | a | 2 | y\n");
@@ -78,7 +78,7 @@ TEST(TopN, RetractionMovesRanks) {
   TopNNode node = ByValue(2);
   node.retracting = true;
   node.with_rank = true;
-  auto op = Make(node);
+  auto op = MakeTopN(node);
   op->Rows("a | 3 | x\na | 2 | y\na | 1 | z");
   EXPECT_EQ(op->Rows("-D | a | 3 | x"),
             "-U | a | 3 | x | 1\n+U | a | 2 | y | 1\n-U | a | 2 | y | 2\n+U | a | 1 | z | 2\n");
@@ -87,11 +87,11 @@ TEST(TopN, RetractionMovesRanks) {
 
 TEST(TopN, NullsStandWhereTheOrderSays) {
   TopNNode node = ByValue(1, /*ascending=*/true);  // NULLS FIRST
-  auto op = Make(node);
+  auto op = MakeTopN(node);
   EXPECT_EQ(op->Rows("a | 1 | x\na | NULL | y\na | -5 | z"),
             "+I | a | 1 | x\n-U | a | 1 | x\n+U | a | NULL | y\n");
   node.order[0].nulls_first = false;
-  op = Make(node);
+  op = MakeTopN(node);
   EXPECT_EQ(op->Rows("a | NULL | y\na | 1 | x\na | -5 | z"),
             "+I | a | NULL | y\n-U | a | NULL | y\n+U | a | 1 | x\n-U | a | 1 | x\n+U | a | -5 | z\n");
 }
@@ -99,7 +99,7 @@ TEST(TopN, NullsStandWhereTheOrderSays) {
 TEST(TopN, LastRowByRowTimeTakesTheNewestOfEqualTimes) {
   TopNNode node = ByValue(1);
   node.rowtime_last = true;
-  auto op = Make(node);
+  auto op = MakeTopN(node);
   EXPECT_EQ(op->Rows("a | 1 | x\na | 1 | y\na | 0 | z"), "+I | a | 1 | x\n-U | a | 1 | x\n+U | a | 1 | y\n");
 }
 
@@ -108,13 +108,13 @@ TEST(TopN, LastRowByRowTimeTakesTheNewestOfEqualTimes) {
 TEST(TopN, ByArrivalTimesCountForNothing) {
   TopNNode node = ByValue(1, /*ascending=*/true);
   node.by_arrival = true;
-  auto op = Make(node);
+  auto op = MakeTopN(node);
   EXPECT_EQ(op->Rows("a | 5 | x\na | 3 | y\nb | 1 | v"), "+I | a | 5 | x\n+I | b | 1 | v\n");
   EXPECT_EQ(op->Rows("a | 4 | z"), "");
   node = ByValue(1);
   node.by_arrival = true;
   node.rowtime_last = true;
-  op = Make(node);
+  op = MakeTopN(node);
   EXPECT_EQ(op->Rows("a | 5 | x\na | 3 | y"), "+I | a | 5 | x\n-U | a | 5 | x\n+U | a | 3 | y\n");
 }
 
@@ -125,7 +125,7 @@ TEST(TopN, RandomRunsAgreeWithSorting) {
     TopNNode node = ByValue(static_cast<int64_t>(random() % 3) + 1);
     node.retracting = seed % 2 == 0;
     node.with_rank = seed % 3 == 0;
-    auto op = Make(node);
+    auto op = MakeTopN(node);
     std::map<std::string, std::vector<std::pair<int64_t, std::string>>>
         model;  // partition → rows as they came
     std::multiset<std::string> folded;
@@ -167,7 +167,7 @@ TEST(TopN, RandomRunsAgreeWithSorting) {
       ASSERT_EQ(folded, expected) << "seed " << seed << " step " << step;
       if (random() % 3 == 0) {
         history.push_back(op->Snapshot());
-        op = Make(node);
+        op = MakeTopN(node);
         op->RestoreFrom(history, {});
       }
     }

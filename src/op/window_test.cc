@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kSecond = 1000;
 
-std::unique_ptr<OperatorHarness> Make(int64_t size, int64_t slide, bool local = false,
-                                      std::string zone = "UTC") {
+std::unique_ptr<OperatorHarness> MakeWindow(int64_t size, int64_t slide, bool local = false,
+                                            std::string zone = "UTC") {
   const std::string time = local ? "TIMESTAMP_LTZ(3)" : "TIMESTAMP(3)";
   const Schema input = SchemaLiteral("k STRING, ts " + time + ", $clock BIGINT NOT NULL");
   const Schema output = SchemaLiteral("k STRING, ts " + time +
@@ -24,7 +24,7 @@ std::unique_ptr<OperatorHarness> Make(int64_t size, int64_t slide, bool local = 
 }
 
 TEST(Window, TumblePassesRowsWithTheirClock) {
-  auto op = Make(10 * kSecond, 10 * kSecond);
+  auto op = MakeWindow(10 * kSecond, 10 * kSecond);
   EXPECT_TRUE(op->op().passes_rows());
   EXPECT_EQ(op->Rows("a | 00:00:09.999 | 5\nb | NULL | 6\n-D | c | 00:00:10 | 7"),
             "dead{contract} +I | b | NULL | 6\n"
@@ -33,7 +33,7 @@ TEST(Window, TumblePassesRowsWithTheirClock) {
 }
 
 TEST(Window, HopRepeatsARowNewestWindowFirst) {
-  auto op = Make(10 * kSecond, 5 * kSecond);
+  auto op = MakeWindow(10 * kSecond, 5 * kSecond);
   EXPECT_FALSE(op->op().passes_rows());
   EXPECT_EQ(op->Rows("a | 00:00:12 | 5\nb | 00:00:30 | 6"),
             "+I | a | 00:00:12.000 | 00:00:10.000 | 00:00:20.000 | 00:00:19.999 | 5\n"
@@ -44,7 +44,7 @@ TEST(Window, HopRepeatsARowNewestWindowFirst) {
 }
 
 TEST(Window, ManyWindowsARowLeaveInSeveralChunks) {
-  auto op = Make(10'000 * kSecond, kSecond);
+  auto op = MakeWindow(10'000 * kSecond, kSecond);
   op->out().full_after = 1;
   op->Rows("a | 00:00:12 | 5\nb | 00:00:30 | 6");
   EXPECT_EQ(op->out().rows, 20'000);
@@ -52,7 +52,7 @@ TEST(Window, ManyWindowsARowLeaveInSeveralChunks) {
 }
 
 TEST(Window, LocalWindowsAreLabelledByWallClock) {
-  auto op = Make(86'400 * kSecond, 86'400 * kSecond, true, "Asia/Shanghai");
+  auto op = MakeWindow(86'400 * kSecond, 86'400 * kSecond, true, "Asia/Shanghai");
   EXPECT_EQ(op->Rows("a | 15:59:59.999 | 5\na | 16:00:00 | 5"),
             "+I | a | 15:59:59.999 | 00:00:00.000 | 24:00:00.000 | 15:59:59.999 | 5\n"
             "+I | a | 16:00:00.000 | 24:00:00.000 | 48:00:00.000 | 39:59:59.999 | 5\n");

@@ -31,7 +31,7 @@ struct WindowedQuery {
   bool newest = false;
 };
 
-std::unique_ptr<OperatorHarness> Make(const WindowedQuery& query) {
+std::unique_ptr<OperatorHarness> MakeWindowed(const WindowedQuery& query) {
   const std::string time = query.local ? "TIMESTAMP_LTZ(3)" : "TIMESTAMP(3)";
   const Schema input = SchemaLiteral("k STRING, v BIGINT, ts " + time + ", $clock BIGINT NOT NULL");
   std::string columns = "k STRING, n BIGINT, s BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3)";
@@ -58,7 +58,7 @@ std::unique_ptr<OperatorHarness> Make(const WindowedQuery& query) {
 }
 
 TEST(WindowedAggregate, TumbleFiresOnceAtItsLastMillisecond) {
-  auto op = Make({});
+  auto op = MakeWindowed({});
   op->Rows("a | 1 | 00:00:10 | 0\na | 2 | 00:00:59.999 | 0\na | 4 | 00:01:00 | 0");
   EXPECT_EQ(op->OnWatermark(59'998), "");
   EXPECT_EQ(op->OnWatermark(59'999), "+I | a | 2 | 3 | 00:00:00.000 | 00:01:00.000\n");
@@ -69,7 +69,7 @@ TEST(WindowedAggregate, TumbleFiresOnceAtItsLastMillisecond) {
 }
 
 TEST(WindowedAggregate, LatenessIsByTheRowsOwnClock) {
-  auto op = Make({});
+  auto op = MakeWindowed({});
   EXPECT_EQ(op->Rows("a | 1 | 00:00:10 | 59998\na | 2 | 00:00:10 | 59999"),
             "late{watermark} +I | a | 2 | 00:00:10.000 | 59999\n");
   EXPECT_EQ(op->OnWatermark(60'000), "+I | a | 1 | 1 | 00:00:00.000 | 00:01:00.000\n");
@@ -77,7 +77,7 @@ TEST(WindowedAggregate, LatenessIsByTheRowsOwnClock) {
 
 // The window [0, 2 min) is closed for the third row, by its own clock, though it has not been fired yet.
 TEST(WindowedAggregate, RowLateForSomeWindowsCountsInTheOthersOnly) {
-  auto op = Make({2 * kMinute, kMinute});
+  auto op = MakeWindowed({2 * kMinute, kMinute});
   op->Rows("a | 1 | 00:01:10 | 0\na | 2 | 00:02:10 | 70000");
   EXPECT_EQ(op->Rows("a | 4 | 00:01:50 | 130000"), "");
   EXPECT_EQ(op->OnWatermark(130'000), "+I | a | 1 | 1 | 00:00:00.000 | 00:02:00.000\n");
@@ -90,7 +90,7 @@ TEST(WindowedAggregate, RowLateForSomeWindowsCountsInTheOthersOnly) {
 }
 
 TEST(WindowedAggregate, SplitThatSleptFindsItsWindowClosed) {
-  auto op = Make({});
+  auto op = MakeWindowed({});
   op->OnWatermark(120'000);
   EXPECT_EQ(op->Rows("a | 1 | 00:00:10 | 5000"), "late{idle} +I | a | 1 | 00:00:10.000 | 5000\n");
 }
@@ -98,7 +98,7 @@ TEST(WindowedAggregate, SplitThatSleptFindsItsWindowClosed) {
 TEST(WindowedAggregate, RowsMadeCarryTheWatermarkSentBefore) {
   WindowedQuery query;
   query.out_clock = true;
-  auto op = Make(query);
+  auto op = MakeWindowed(query);
   op->Rows("a | 1 | 00:00:10 | 0");
   op->OnWatermark(30'000);
   EXPECT_EQ(op->OnWatermark(60'000), "+I | a | 1 | 1 | 00:00:00.000 | 00:01:00.000 | 30000\n");
@@ -107,7 +107,7 @@ TEST(WindowedAggregate, RowsMadeCarryTheWatermarkSentBefore) {
 TEST(WindowedAggregate, BatchHasNoLateRows) {
   WindowedQuery query;
   query.batch = true;
-  auto op = Make(query);
+  auto op = MakeWindowed(query);
   EXPECT_EQ(op->Rows("a | 1 | 00:00:10 | 999999\nNULL | 1 | 00:00:10 | 0"), "");
   EXPECT_EQ(op->OnWatermark(Watermark::kEnd).size(),
             std::string_view("+I | a | 1 | 1 | 00:00:00.000 | 00:01:00.000\n"
@@ -116,7 +116,7 @@ TEST(WindowedAggregate, BatchHasNoLateRows) {
 }
 
 TEST(WindowedAggregate, GapsBetweenWindowsTakeNoRow) {
-  auto op = Make({kMinute, 2 * kMinute});
+  auto op = MakeWindowed({kMinute, 2 * kMinute});
   op->Rows("a | 1 | 00:00:10 | 0\na | 2 | 00:01:10 | 0\na | 4 | 00:02:10 | 0");
   EXPECT_EQ(op->OnWatermark(Watermark::kEnd),
             "+I | a | 1 | 1 | 00:00:00.000 | 00:01:00.000\n+I | a | 1 | 4 | 00:02:00.000 | 00:03:00.000\n");
@@ -124,7 +124,7 @@ TEST(WindowedAggregate, GapsBetweenWindowsTakeNoRow) {
 
 TEST(WindowedAggregate, EarlyResultsAreUpdates) {
   WindowedQuery query{2 * kMinute, kMinute, 10 * kSecondMillis};
-  auto op = Make(query);
+  auto op = MakeWindowed(query);
   op->OnWatermark(Watermark::kNone, 1000);
   op->Rows("a | 1 | 00:01:10 | 0");
   EXPECT_EQ(op->OnWatermark(0, 9'999), "");
@@ -145,14 +145,14 @@ TEST(WindowedAggregate, EarlyResultsAreUpdates) {
 
 TEST(WindowedAggregate, EarlyResultsGoOnAfterARestore) {
   WindowedQuery query{2 * kMinute, kMinute, 10 * kSecondMillis};
-  auto op = Make(query);
+  auto op = MakeWindowed(query);
   op->OnWatermark(0, 1000);
   op->Rows("a | 1 | 00:00:10 | 0");
   std::vector<std::vector<std::string>> history = {op->Snapshot()};
   op->OnWatermark(0, 10'000);
   op->Rows("a | 2 | 00:00:20 | 0");
   history.push_back(op->Snapshot());
-  auto again = Make(query);
+  auto again = MakeWindowed(query);
   again->RestoreFrom(history, op->watermark());
   const std::string expected =
       "-U | a | 1 | 1 | -60000 | 00:01:00.000\n+U | a | 2 | 3 | -60000 | 00:01:00.000\n"
@@ -165,7 +165,7 @@ TEST(WindowedAggregate, RetractedGroupGoes) {
   WindowedQuery query{kMinute, kMinute, 10 * kSecondMillis};
   query.retracting = true;
   query.update_before = false;
-  auto op = Make(query);
+  auto op = MakeWindowed(query);
   op->OnWatermark(0, 0);
   op->Rows("+I | a | 1 | 00:00:10 | 0");
   EXPECT_EQ(op->OnWatermark(0, 10'000), "+I | a | 1 | 1 | 00:00:00.000 | 00:01:00.000\n");
@@ -180,14 +180,14 @@ TEST(WindowedAggregate, LocalWindowsFollowTheSessionZone) {
   WindowedQuery query{24 * 60 * kMinute, 24 * 60 * kMinute};
   query.local = true;
   query.zone = "America/New_York";
-  auto op = Make(query);
+  auto op = MakeWindowed(query);
   op->Rows("a | 1 | 04:59:59.999 | 0\na | 2 | 05:00:00 | 0");
   EXPECT_EQ(op->OnWatermark(5 * 3'600'000 - 2), "");
   EXPECT_EQ(op->OnWatermark(5 * 3'600'000 - 1), "+I | a | 1 | 1 | -86400000 | 00:00:00.000\n");
 }
 
 TEST(WindowedAggregate, FiringStopsWhenTheOutputIsFull) {
-  auto op = Make({});
+  auto op = MakeWindowed({});
   std::string rows;
   for (int i = 0; i < 4000; ++i) rows += "k" + std::to_string(i) + " | 1 | 00:00:10 | 0\n";
   op->Rows(rows);
@@ -200,7 +200,7 @@ TEST(WindowedAggregate, FiringStopsWhenTheOutputIsFull) {
 // Whether all keys of the table are fired or some of them, listed.
 TEST(WindowedAggregate, FiringStopsWhenItTakesLong) {
   for (const int others : {0, 3000}) {
-    auto op = Make({});
+    auto op = MakeWindowed({});
     std::string rows;
     for (int i = 0; i < 1000; ++i) rows += "k" + std::to_string(i) + " | 1 | 00:00:10 | 0\n";
     op->Rows(rows);
@@ -220,7 +220,7 @@ TEST(WindowedAggregate, LongWindowsAgreeWithAModel) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);
     WindowedQuery query{40 * kSecondMillis, kSecondMillis};
-    auto op = Make(query);
+    auto op = MakeWindowed(query);
     std::map<std::pair<int64_t, std::string>, std::pair<int64_t, int64_t>> model;
     std::multiset<std::string> emitted, expected;
     int64_t watermark = 0;
@@ -248,7 +248,7 @@ TEST(WindowedAggregate, LongWindowsAgreeWithAModel) {
       if (step == 75) {
         const std::vector<std::vector<std::string>> history = {op->Snapshot()};
         const Watermark saved = op->watermark();
-        op = Make(query);
+        op = MakeWindowed(query);
         op->RestoreFrom(history, saved);
       }
     }
@@ -275,7 +275,7 @@ TEST(WindowedAggregate, RandomRunsAgreeWithAModel) {
     query.slide = (static_cast<int64_t>(random() % 4) + 1) * kSecondMillis;
     query.size = (static_cast<int64_t>(random() % 8) + 1) * kSecondMillis;
     if (random() % 3 == 0) query.size = query.slide * (query.size / kSecondMillis);
-    auto op = Make(query);
+    auto op = MakeWindowed(query);
     std::map<std::tuple<int64_t, std::string>, std::pair<int64_t, int64_t>> model;  // (end, key) → count, sum
     std::multiset<std::string> expected, emitted;
     std::vector<std::vector<std::string>> history;
@@ -313,7 +313,7 @@ TEST(WindowedAggregate, RandomRunsAgreeWithAModel) {
             op->Snapshot(full ? StateTable::SnapshotKind::kFull : StateTable::SnapshotKind::kDelta));
         if (random() % 2 == 0) {
           const Watermark saved = op->watermark();
-          op = Make(query);
+          op = MakeWindowed(query);
           op->RestoreFrom(history, saved);
         }
       }
@@ -334,7 +334,7 @@ TEST(WindowedAggregate, RandomRunsAgreeWithAModel) {
 TEST(WindowedAggregate, NewestWindowSkipsThoseThatCloseMeanwhile) {
   WindowedQuery query = {8 * kMinute, kMinute};
   query.newest = true;
-  auto op = Make(query);
+  auto op = MakeWindowed(query);
   op->Rows("a | 1 | 00:00:10 | 0\nb | 2 | 00:05:10 | 0\nc | 4 | 00:09:10 | 0");
   EXPECT_EQ(op->OnWatermark(1 * kMinute), "+I | a | 1 | 1 | -420000 | 00:01:00.000\n");  // never fired before
   EXPECT_EQ(op->OnWatermark(2 * kMinute), "");
@@ -359,7 +359,7 @@ TEST(WindowedAggregate, NewestWindowSkipsThoseThatCloseMeanwhile) {
 TEST(WindowedAggregate, NewestWindowTakesNoRowsOfClosedOnes) {
   WindowedQuery query = {8 * kMinute, kMinute};
   query.newest = true;
-  auto op = Make(query);
+  auto op = MakeWindowed(query);
   op->Rows("a | 1 | 00:00:10 | 0");
   op->OnWatermark(1 * kMinute);
   EXPECT_EQ(op->OnWatermark(2 * kMinute), "");
@@ -372,7 +372,7 @@ TEST(WindowedAggregate, NewestWindowTakesNoRowsOfClosedOnes) {
 TEST(WindowedAggregate, NewestWindowFiresBesideTheRowsThatCome) {
   WindowedQuery query = {8 * kMinute, kMinute};
   query.newest = true;
-  auto op = Make(query);
+  auto op = MakeWindowed(query);
   op->env().tick_micros = 6'000;  // fewer keys a turn
   constexpr int kKeys = 600;
   std::string first, second;
@@ -412,10 +412,10 @@ TEST(WindowedAggregate, NewestWindowLeavesTheSameTable) {
     if (random() % 3 == 0) query.size = (static_cast<int64_t>(random() % 20) + 3) * kSecondMillis;
     WindowedQuery newest = query;
     newest.newest = true;
-    auto each = Make(query);
+    auto each = MakeWindowed(query);
     const uint64_t keys = seed % 2 == 0 ? 5 : 300;  // so many that a firing takes several turns
     auto make_last = [&] {
-      auto made = Make(newest);
+      auto made = MakeWindowed(newest);
       made->env().tick_micros = 6'000;
       return made;
     };

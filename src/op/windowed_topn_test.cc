@@ -21,7 +21,8 @@ TopNNode Largest(int64_t last) {
   return node;
 }
 
-std::unique_ptr<OperatorHarness> Make(const TopNNode& node, std::string_view input = kWindowedInput) {
+std::unique_ptr<OperatorHarness> MakeWindowedTopN(const TopNNode& node,
+                                                  std::string_view input = kWindowedInput) {
   std::string output(input);
   if (node.with_rank) output.insert(output.find(", $clock"), ", rn BIGINT");
   return std::make_unique<OperatorHarness>(
@@ -32,7 +33,7 @@ std::unique_ptr<OperatorHarness> Make(const TopNNode& node, std::string_view inp
 TEST(WindowedTopN, AWindowLeavesOnceAndIsForgotten) {
   TopNNode node = Largest(2);
   node.with_rank = true;
-  auto op = Make(node);
+  auto op = MakeWindowedTopN(node);
   EXPECT_EQ(op->Rows("a | 1 | 00:00:10 | 1000\na | 3 | 00:00:10 | 1000\na | 2 | 00:00:10 | 1000\n"
                      "a | 9 | 00:00:20 | 1000"),
             "");
@@ -47,7 +48,7 @@ TEST(WindowedTopN, AWindowLeavesOnceAndIsForgotten) {
 }
 
 TEST(WindowedTopN, TheRowsOwnClockDecidesWhetherItIsLate) {
-  auto op = Make(Largest(1));
+  auto op = MakeWindowedTopN(Largest(1));
   op->OnWatermark(1'000);
   // The window is still held here, and the watermark has not come: the row is late all the same.
   EXPECT_EQ(op->Rows("a | 1 | 00:00:10 | 9998\na | 5 | 00:00:10 | 9999"),
@@ -60,7 +61,7 @@ TEST(WindowedTopN, TheRowsOwnClockDecidesWhetherItIsLate) {
 TEST(WindowedTopN, TakesRowsAway) {
   TopNNode node = Largest(1);
   node.retracting = true;
-  auto op = Make(node);
+  auto op = MakeWindowedTopN(node);
   op->OnWatermark(1'000);
   op->Rows(
       "a | 1 | 00:00:10 | 0\na | 5 | 00:00:10 | 0\n-D | a | 5 | 00:00:10 | 0\nb | 2 | 00:00:10 | 0\n"
@@ -70,16 +71,16 @@ TEST(WindowedTopN, TakesRowsAway) {
 }
 
 TEST(WindowedTopN, IsRestoredWithItsWindows) {
-  auto op = Make(Largest(1));
+  auto op = MakeWindowedTopN(Largest(1));
   op->Rows("a | 1 | 00:00:10 | 0\na | 2 | 00:00:20 | 0");
   op->OnWatermark(5'000);
   const auto snapshot = op->Snapshot();
-  auto other = Make(Largest(1));
+  auto other = MakeWindowedTopN(Largest(1));
   other->RestoreFrom({snapshot}, {5'000, 0});
   other->Rows("a | 3 | 00:00:20 | 0");
   EXPECT_EQ(other->OnWatermark(9'999), "+I | a | 1 | 00:00:10.000 | 5000\n");
   EXPECT_EQ(other->OnWatermark(19'999), "+I | a | 3 | 00:00:20.000 | 9999\n");
-  auto late = Make(Largest(1));
+  auto late = MakeWindowedTopN(Largest(1));
   late->RestoreFrom({snapshot}, {10'000, 0});
   EXPECT_EQ(late->StateRows(), 1);
 }
@@ -89,7 +90,7 @@ TEST(WindowedTopN, ABatchLeavesAtItsEnd) {
   node.partition = {0};
   node.emit = TopNNode::Emit::kOnEnd;
   node.first = 2;
-  auto op = Make(node, "k STRING, v BIGINT");
+  auto op = MakeWindowedTopN(node, "k STRING, v BIGINT");
   op->Rows("a | 1\na | 3\na | 2\nb | 1");
   EXPECT_EQ(op->OnWatermark(5'000), "");
   EXPECT_EQ(op->OnWatermark(Watermark::kEnd), "+I | a | 2\n");
@@ -100,7 +101,7 @@ TEST(WindowedTopN, ALongListLeavesInSteps) {
   TopNNode node = Largest(kRows);
   node.partition = {0};
   node.emit = TopNNode::Emit::kOnEnd;
-  auto op = Make(node, "k STRING, v BIGINT");
+  auto op = MakeWindowedTopN(node, "k STRING, v BIGINT");
   std::string rows;
   for (int64_t i = 0; i < kRows; ++i) {
     rows += fmt::format("{}a | {}", rows.empty() ? "" : "\n", i);
