@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 
 #include "base/check.h"
+#include "state/even_stride.h"
 
 namespace caudal {
 namespace {
@@ -44,20 +44,11 @@ void Release(void* block, size_t size) {
   }
 }
 
-// A walk in steps of the golden section comes near to no place twice before it has been near to all others;
-// it comes to all of them if the step has no divisor with their number.
-size_t StrideOver(size_t places) {
-  constexpr double kGoldenSection = 0.6180339887498949;
-  size_t stride = std::max<size_t>(1, static_cast<size_t>(static_cast<double>(places) * kGoldenSection));
-  while (std::gcd(stride, places) != 1) ++stride;
-  return stride;
-}
-
 }  // namespace
 
 KeySegment::KeySegment(int64_t keys, int64_t base) : base_(base), limit_(keys) {
   bucket_count_ = static_cast<size_t>(static_cast<double>(keys) / (kSlots * kFill)) + 1;
-  stride_ = StrideOver(bucket_count_);
+  stride_ = EvenStride(bucket_count_);
   filter_words_ = static_cast<size_t>(keys) * kFilterBitsAKey / 64 + 1;
   buckets_ = static_cast<Bucket*>(AllocateZeroed(bucket_count_ * sizeof(Bucket)));
   filter_ = static_cast<uint64_t*>(AllocateZeroed(filter_words_ * sizeof(uint64_t)));

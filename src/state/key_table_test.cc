@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -50,6 +51,35 @@ TEST(KeyTable, RandomOperationsAgreeWithAMap) {
     }
     EXPECT_LT(table.bytes(), 128 * 24 * 16) << "an emptied table is small again";
   }
+}
+
+// A table that is made of the first entries of a group begins with all of its hashes, not with the lowest.
+TEST(KeyTable, AnEvenWalkIsAllOverAGroupWhereverItStops) {
+  KeyTable table(8);
+  constexpr int kKeys = 2000;
+  constexpr uint64_t kLastOfTheFirstGroup = (uint64_t{1} << 57) - 1;
+  for (uint64_t i = 0; i < kKeys; ++i) {
+    bool inserted;
+    table.FindOrInsert("k" + std::to_string(i), kLastOfTheFirstGroup / kKeys * i, &inserted);
+  }
+  std::vector<const KeyEntry*> visited;
+  KeyTable::Cursor cursor;
+  size_t until = 100;
+  auto visit = [&](KeyEntry* entry) {
+    if (visited.size() == until) return false;
+    visited.push_back(entry);
+    return true;
+  };
+  EXPECT_FALSE(table.WalkEvenly(&cursor, visit));
+  constexpr size_t kParts = 20;
+  std::vector<int> of_part(kParts);
+  for (const KeyEntry* entry : visited) ++of_part[entry->hash / (kLastOfTheFirstGroup / kParts + 1)];
+  for (const int entries : of_part) EXPECT_NEAR(entries, 5, 3);
+  until = kKeys + 1;
+  EXPECT_TRUE(table.WalkEvenly(&cursor, visit));
+  EXPECT_EQ(visited.size(), static_cast<size_t>(kKeys));
+  std::sort(visited.begin(), visited.end());
+  EXPECT_EQ(std::unique(visited.begin(), visited.end()), visited.end()) << "each once";
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ std::string KeyedRows::NextSegment(SnapshotKind kind) {
   segment.push_back(static_cast<char>(kRowsVersion));
   const size_t header = segment.size();
   if (kind == SnapshotKind::kFull || !tracking_) {
-    table_.Walk(&snapshot_, [&](KeyEntry* entry) {
+    table_.WalkEvenly(&snapshot_, [&](KeyEntry* entry) {
       if (segment.size() >= kSegmentBytes) return false;
       PutRow(entry, &segment);
       return true;
