@@ -15,6 +15,7 @@
 #include "fs/memory_file_system.h"
 #include "iceberg/catalog/new_metadata.h"
 #include "iceberg/commit/append.h"
+#include "iceberg/maintenance/expire.h"
 #include "iceberg/manifest/manifest_list.h"
 #include "iceberg/metadata/partition_json.h"
 #include "iceberg/metadata/snapshot_json.h"
@@ -333,6 +334,31 @@ TEST_F(RestCatalogTest, EveryEpochIsThereOnceWhateverBecomesOfItsAnswer) {
     ASSERT_TRUE(list.ok()) << list.status().ToString();
     const std::vector<ManifestFile> manifests = ReadManifestList(*list, "list").value();
     for (const ManifestFile& manifest : manifests) EXPECT_TRUE(files_.Read(manifest.manifest_path).ok());
+  }
+}
+
+TEST_F(RestCatalogTest, SnapshotsExpireWhateverBecomesOfTheAnswer) {
+  RestCatalog catalog(options_, Env::Real());
+  ASSERT_TRUE(catalog.CreateTable(kTable, Columns()).ok());
+  int64_t epoch = 0;
+  // Snapshots are dated ahead of each other, and may be of the next milliseconds.
+  ExpireOptions options{.policy = {.max_snapshot_age_ms = -60'000}};
+  for (const std::vector<Fault>& plan : std::vector<std::vector<Fault>>{
+           {}, {Fault::kConflict}, {Fault::kErrorBefore}, {Fault::kErrorAfter}, {Fault::kCutAfter}}) {
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(Append(&catalog, ++epoch, 1).ok());
+    const TableMetadata before = service_.table();
+    service_.Plan(plan);
+    const auto report = ExpireSnapshots(&catalog, files_, kTable, options);
+    ASSERT_TRUE(report.ok()) << report.status().ToString();
+    const TableMetadata after = service_.table();
+    ASSERT_EQ(after.snapshots.size(), 1u);
+    EXPECT_EQ(after.current_snapshot_id, before.current_snapshot_id);
+    for (const Snapshot& snapshot : before.snapshots) {
+      const bool left = snapshot.snapshot_id == *after.current_snapshot_id;
+      EXPECT_EQ(*disk_.Exists(snapshot.manifest_list), left);
+    }
+    for (const std::string& location : report->files)
+      EXPECT_TRUE(location.find("/snap-") != std::string::npos);
   }
 }
 
