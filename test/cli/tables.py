@@ -79,6 +79,7 @@ INSERT INTO lake.shop.orders SELECT id, s FROM arriving WHERE id IS NOT NULL;
         (row,) = self.rows("table", "expire", "catalog.sql", "lake.shop.orders", "--older-than", "0 s")
         self.assertEqual((row["snapshots"], row["files"], row["not_removed"]), (dry["snapshots"], dry["files"], []))
         self.assertGreater(len(row["files"]), 0)
+        self.assertEqual(len(row["snapshots"]), 4, "of six: the newest, and the last of the query that may come back")
         for file in row["files"]:
             self.assertFalse((self.folder / file).exists(), file)
         self.assertIn("whole: ", self.table("check").stdout)

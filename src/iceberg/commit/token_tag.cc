@@ -31,7 +31,7 @@ std::map<std::string, const Snapshot*> NewestTokens(const TableMetadata& table, 
   std::map<std::string, const Snapshot*> newest;
   const auto take = [&](const Snapshot& snapshot) {
     const auto token = TokenOf(snapshot);
-    if (!token) return;
+    if (!token || snapshot.summary.contains(kOnceKey)) return;
     const Snapshot*& kept = newest[token->pipeline];
     const auto order = [](const PipelineToken& one) { return std::tuple(one.generation, one.epoch); };
     if (kept == nullptr || order(*TokenOf(*kept)) < order(*token)) kept = &snapshot;

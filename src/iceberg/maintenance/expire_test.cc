@@ -135,6 +135,22 @@ TEST_P(ExpireTest, TheNewestTokenOfEveryPipelineIsFoundBehindTheGap) {
   CheckWhole();
 }
 
+TEST_P(ExpireTest, WhatRanOnceIsAskedForByNobody) {
+  int64_t number = 0;
+  for (const std::string pipeline : {"a", "b", "c"}) {
+    const DataFile file = small_.Write(10 * number++, 5, 0);
+    const auto append = PrepareAppend(small_.files_, small_.table(), 0, {file}).value();
+    AppendOptions options;
+    options.summary = {{kOnceKey, "true"}};
+    ASSERT_TRUE(
+        CommitAppend(small_.catalog_.get(), small_.files_, kName, append, {pipeline, 1, 1, ""}, options)
+            .ok());
+    small_.env_.Advance(SmallTable::kMinute);
+  }
+  EXPECT_EQ(Expire().plan.snapshots.size(), 2u);
+  EXPECT_EQ(small_.table().refs.size(), 1u) << "no tag was needed";
+}
+
 TEST_P(ExpireTest, ATagOfAHistoryThatTheBranchWasSetBackFromSaysNothing) {
   small_.Append(0, 5, 0, "a");
   small_.Append(10, 5, 0, "b");

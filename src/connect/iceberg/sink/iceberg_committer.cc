@@ -8,6 +8,7 @@
 
 #include "connect/iceberg/sink/leftover_files.h"
 #include "connect/iceberg/upsert/epoch_keys.h"
+#include "iceberg/commit/token_tag.h"
 
 namespace caudal {
 namespace {
@@ -89,6 +90,7 @@ Status IcebergCommitter::CommitEpoch(Epoch epoch, std::span<const Committable> c
   }
   iceberg::AppendOptions options;
   options.branch = kBranch;
+  if (plan_->ephemeral) options.summary[iceberg::kOnceKey] = "true";
   options.wait = [](int64_t millis) { std::this_thread::sleep_for(std::chrono::milliseconds(millis)); };
   if (keys_ != nullptr) return CommitKeys(lake, parts, token, options);
   return iceberg::CommitAppend(&lake->catalog(), lake->files(), plan_->options.name,
