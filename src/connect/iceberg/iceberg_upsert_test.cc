@@ -197,6 +197,28 @@ TEST_P(IcebergUpsertTest, AnEpochThatDoesNotFitInMemoryIsTheSame) {
   EXPECT_THAT(Contents(table_), HasSubstr("0 0 next; 1 3 v11; 2 3 v7; 3 0 v8; 100 "));
 }
 
+// What was written, replaced and taken away is counted where it is seen, not where it came in.
+TEST_P(IcebergUpsertTest, EveryRowOfAnEpochIsRecounted) {
+  int64_t epoch = 0;
+  for (const char* buffer : {"64mb", "1b"}) {  // one run; each chunk a run
+    table_.options["caudal.sink.buffer-size"] = buffer;
+    auto made = connector_.MakeSink(table_, Context(1));
+    ASSERT_TRUE(made.ok()) << made.status().ToString();
+    auto writer = std::move((*made)->MakeWriter(0)).value();
+    sink_contract::NoRejects rejects;
+    for (const auto& chunk : std::vector<std::vector<Change>>{
+             {{kI, 1, 0, "a"}, {kI, 2, 0, "b"}, {kD, 3, 0, "never there"}, {kI, 2, 0, "b again"}},
+             {{kD, 1, 0, "a"}, {kI, 1, 0, "back"}, {kD, 3, 0, "again"}, {kI, 4, 0, "d"}, {kD, 4, 0, "d"}}}) {
+      ASSERT_TRUE(writer->Write(Rows(chunk), rejects).ok());
+    }
+    auto sealed = std::move(writer->Seal({1, ++epoch})).value();
+    const auto committable = sealed->Prepare();
+    ASSERT_TRUE(committable.ok()) << committable.status().ToString();
+    EXPECT_EQ(committable->rows_added, 5) << buffer;
+    EXPECT_EQ(committable->rows_removed, 4) << buffer;
+  }
+}
+
 TEST_P(IcebergUpsertTest, AnIndexThatIsGoneOrBehindIsMadeOfTheTable) {
   ASSERT_EQ(Put({{{kI, 1, 0, "a"}, {kI, 2, 0, "b"}}}, 1).outcome, CommitOutcome::kCommitted);
   std::filesystem::remove_all(folder_ + "/state/index");

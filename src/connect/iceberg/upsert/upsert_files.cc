@@ -65,6 +65,8 @@ Status UpsertFiles::Write(UpsertRows* rows) {
   for (const iceberg::KeyHash& key : rows->Gone()) run.push_back({key, iceberg::IndexEntry::kGone, 0});
   std::sort(run.begin(), run.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
   runs_.push_back(std::move(run));
+  folded_.added += rows->folded().added;
+  folded_.removed += rows->folded().removed;
   rows->Clear();
   return Status();
 }
@@ -77,6 +79,15 @@ Result<std::vector<iceberg::DataFile>> UpsertFiles::Finish(Epoch epoch) {
     file = nullptr;
   }
   return finished_;
+}
+
+UpsertRows::Folded UpsertFiles::Recount() const {
+  UpsertRows::Folded count = folded_;
+  for (const iceberg::DataFile& file : finished_) count.added += file.record_count;
+  for (const KeyRun& run : runs_) {
+    count.removed += std::count_if(run.begin(), run.end(), [](const auto& entry) { return entry.gone(); });
+  }
+  return count;
 }
 
 int64_t UpsertFiles::buffered_bytes() const {

@@ -30,6 +30,10 @@ class UpsertFiles {
   // called again after an error.
   Result<std::vector<iceberg::DataFile>> Finish(Epoch epoch);
 
+  // Of rows added and removed, what can be shown: those in the files by their footers, the keys that have
+  // gone, and what was folded. REQUIRES: Finish was OK.
+  UpsertRows::Folded Recount() const;
+
   // Ascending by key; IndexEntry::file is a number of a file of the epoch.
   const std::vector<KeyRun>& runs() const { return runs_; }
   bool empty() const { return runs_.empty(); }
@@ -53,6 +57,7 @@ class UpsertFiles {
   std::unordered_map<std::string, size_t> open_;        // number of a partition's file that takes rows
   std::vector<KeyRun> runs_;
   std::vector<iceberg::DataFile> finished_;
+  UpsertRows::Folded folded_;
 };
 
 }  // namespace caudal

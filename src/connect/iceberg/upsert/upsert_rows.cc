@@ -28,7 +28,11 @@ void UpsertRows::Add(const Chunk& chunk, const std::vector<ColumnPtr>& content) 
     if (2 * (used_ + 1) > slots_.size()) Grow();
     const iceberg::KeyHash key = iceberg::HashKey(keys_.key(i), seed_);
     Slot* slot = Find(key);
-    if (slot->place == kFree) ++used_;
+    if (slot->place == kFree) {
+      ++used_;
+    } else {
+      ++(slot->place == kGone ? folded_.removed : folded_.added);
+    }
     slot->key = key;
     slot->place = kGone;
     if (!IsAdd(chunk.kind(rows[i]))) continue;
@@ -74,6 +78,7 @@ void UpsertRows::Clear() {
   batches_.clear();
   slots_.clear();
   used_ = 0;
+  folded_ = {};
   bytes_ = 0;
 }
 

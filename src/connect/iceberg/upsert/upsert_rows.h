@@ -31,6 +31,12 @@ class UpsertRows {
   // Keys that have no row any more.
   std::vector<iceberg::KeyHash> Gone() const;
 
+  // Rows that a later one of their key replaced: neither among the live nor among the gone.
+  struct Folded {
+    int64_t added = 0, removed = 0;
+  };
+  const Folded& folded() const { return folded_; }
+
   int64_t bytes() const { return bytes_ + static_cast<int64_t>(slots_.size() * sizeof(Slot)); }
   bool empty() const { return used_ == 0; }
   void Clear();
@@ -50,6 +56,7 @@ class UpsertRows {
   std::vector<Batch> batches_;
   std::vector<Slot> slots_;  // a power of two
   size_t used_ = 0;
+  Folded folded_;
   int64_t bytes_ = 0;  // of batches_
 };
 

@@ -10,21 +10,11 @@
 namespace caudal {
 namespace {
 
-// Rows that were added and removed, as the writer counted them.
-struct RowCount {
-  int64_t added = 0, removed = 0;
-};
-
 class UpsertSealedEpoch : public SealedEpoch {
  public:
   UpsertSealedEpoch(const IcebergSinkPlan* plan, int task, Epoch epoch, std::unique_ptr<UpsertFiles> files,
-                    UpsertRows rows, RowCount count)
-      : plan_(plan),
-        task_(task),
-        epoch_(epoch),
-        files_(std::move(files)),
-        rows_(std::move(rows)),
-        count_(count) {}
+                    UpsertRows rows)
+      : plan_(plan), task_(task), epoch_(epoch), files_(std::move(files)), rows_(std::move(rows)) {}
 
   Result<Committable> Prepare() override {
     // Trouble with the disk shows in Finish; what goes wrong before it will do so again.
@@ -44,7 +34,8 @@ class UpsertSealedEpoch : public SealedEpoch {
       ASSIGN_OR_RETURN(made.keys, WriteKeyPlaces(plan_->state_files, path, files_->runs()));
       made.key_identity = plan_->key_identity();
     }
-    return Committable{made.ToJson(), count_.added, count_.removed, made.append.bytes};
+    const UpsertRows::Folded count = files_->Recount();
+    return Committable{made.ToJson(), count.added, count.removed, made.append.bytes};
   }
 
  private:
@@ -53,7 +44,6 @@ class UpsertSealedEpoch : public SealedEpoch {
   Epoch epoch_;
   std::unique_ptr<UpsertFiles> files_;
   UpsertRows rows_;
-  RowCount count_;
   bool written_ = false;
   Status wrong_;
 };
@@ -81,8 +71,6 @@ Status UpsertWriter::Write(const Chunk& all, SinkRejects& rejects) {
   }
   std::vector<ColumnPtr> content;
   for (const ColumnPtr& column : chunk.columns()) content.push_back(FileColumn(column));
-  const RowSet rows = chunk.rows();
-  for (int32_t i = 0; i < rows.count; ++i) ++(IsAdd(chunk.kind(rows[i])) ? added_ : removed_);
   rows_.Add(chunk, content);
   return rows_.bytes() < plan_->options.buffer_bytes ? Status() : files_->Write(&rows_);
 }
@@ -91,9 +79,8 @@ Result<std::unique_ptr<SealedEpoch>> UpsertWriter::Seal(Epoch epoch) {
   if (filter_ != nullptr) filter_->Seal(epoch);
   auto files = std::exchange(files_, std::make_unique<UpsertFiles>(plan_, keys_, task_));
   UpsertRows rows = std::exchange(rows_, UpsertRows(&plan_->key, plan_->key_seed));
-  const RowCount count{std::exchange(added_, 0), std::exchange(removed_, 0)};
   return std::unique_ptr<SealedEpoch>(
-      new UpsertSealedEpoch(plan_, task_, epoch, std::move(files), std::move(rows), count));
+      new UpsertSealedEpoch(plan_, task_, epoch, std::move(files), std::move(rows)));
 }
 
 int64_t UpsertWriter::buffered_bytes() const { return rows_.bytes() + files_->buffered_bytes(); }

@@ -29,7 +29,6 @@ class UpsertWriter : public SinkWriter {
   std::unique_ptr<KeyFilter> filter_;  // if keys that are there are left out
   UpsertRows rows_;
   std::unique_ptr<UpsertFiles> files_;  // of this epoch
-  int64_t added_ = 0, removed_ = 0;     // rows of this epoch
 };
 
 }  // namespace caudal
