@@ -66,8 +66,13 @@ Status SessionAggregate::OnRestore(const Watermark& watermark) {
     }
     return true;
   });
-  charge_.Set(groups_->bytes());
+  Charge();
   return Status();
+}
+
+void SessionAggregate::Charge() {
+  constexpr int64_t kBytesOfAnEnding = sizeof(Ending) + 4 * sizeof(void*);  // a node of a tree
+  charge_.Set(groups_->bytes() + static_cast<int64_t>(endings_.size()) * kBytesOfAnEnding);
 }
 
 int64_t SessionAggregate::ClosedBy(int64_t clock) {
@@ -99,7 +104,8 @@ void SessionAggregate::ReadTimes(const Chunk& chunk, Output& out) {
 int64_t SessionAggregate::Join(KeyEntry* entry, int64_t time, int64_t closed) {
   std::vector<Session>& sessions = SessionList::At(entry->row()).sessions();
   int64_t start = time, end = time + node_.window.size;
-  // Those that the row touches stand side by side: two that touched each other would be one.
+  // Those that the row touches stand side by side. Two of them touch each other only if one was closed to the
+  // row that opened the other.
   auto first = std::partition_point(sessions.begin(), sessions.end(),
                                     [&](const Session& session) { return session.end < time; });
   while (first != sessions.end() && first->start <= end && first->end <= closed) ++first;
@@ -157,7 +163,7 @@ Result<Progress> SessionAggregate::OnChunk(int port, const Chunk& chunk, Output&
   for (KeyEntry* entry : entries_) {
     SessionList::At(entry->row()).sessions().empty() ? groups_->Erase(entry) : groups_->Touch(entry);
   }
-  charge_.Set(groups_->bytes());
+  Charge();
   RejectLate(chunk, std::move(late), out);
   RejectRows(chunk, std::move(closed), Fate::kLate, "idle",
              {"the row's session was closed while its split was idle"}, out);
@@ -216,7 +222,7 @@ Progress SessionAggregate::Fire(Output& out) {
   }
   EmitBatch(out);
   watermark_ = target_;
-  charge_.Set(groups_->bytes());
+  Charge();
   return Progress::kDone;
 }
 

@@ -5,7 +5,9 @@
 // A row opens a session of its own, [time, time + gap), and takes in every session that this touches; one
 // exactly a gap behind the last row touches it, as in Flink. Which sessions are still open to a row is said
 // by its own clock alone, whether or not they have been fired here: a row whose session its clock has closed
-// is late, unless it touches one that is open. The input only adds rows. Firing is done in steps.
+// is late, unless it touches one that is open. Of several splits, one of which is behind the other by more
+// than a gap, it may so hang on who comes first whether two sessions stay two (docs/operators.md). The input
+// only adds rows. Firing is done in steps.
 #pragma once
 
 #include <memory>
@@ -59,6 +61,7 @@ class SessionAggregate : public Operator {
   void AddUp();
   int64_t ClosedBy(int64_t clock);
   Progress Fire(Output& out);
+  void Charge();
   void AppendSession(const KeyEntry& entry, const Session& session);
   void EmitBatch(Output& out);
 

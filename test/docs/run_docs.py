@@ -175,7 +175,7 @@ class Docs(unittest.TestCase):
             self.assertGreater(len(rows), 4, page)
             for row in rows:
                 with self.subTest(f"{page}: {row[0]}"):
-                    self.assertRegex(row[-1], r"`[^`]+/[^`]*`|`make [a-z-]+`")
+                    self.assertRegex(row[-1], r"`[^`]+/[^`]*`|`make [a-z0-9-]+`")
                     self.assertTrue(all(row), row)
 
     def test_every_setting_and_option_is_described(self):
