@@ -15,20 +15,22 @@ constexpr size_t kDigits = 16;
 
 struct SinkFileName {
   std::string sink;
-  int64_t generation = 0, epoch = 0;
+  int64_t generation = 0;
+  std::optional<int64_t> epoch;  // none: a data file in a store, which is named before its epoch is known
 };
 
-// A number and a '-' behind it, both taken off.
-std::optional<int64_t> TakeNumber(std::string_view* text) {
+// A number and what is to stand behind it, both taken off; otherwise the text stays as it is.
+std::optional<int64_t> TakeNumber(std::string_view* text, char behind = '-') {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
   const auto length = static_cast<size_t>(end - text->data());
-  if (error != std::errc() || length >= text->size() || (*text)[length] != '-') return std::nullopt;
+  if (error != std::errc() || length >= text->size() || (*text)[length] != behind) return std::nullopt;
   text->remove_prefix(length + 1);
   return number;
 }
 
-// "<sink>-<generation>-<epoch>-…", also behind the "snap-<id>-<attempt>-" of a manifest list.
+// "<sink>-<generation>-<epoch>-…", also behind the "snap-<id>-<attempt>-" of a manifest list; in a store data
+// files are "<sink>-<generation>_<task>-…".
 std::optional<SinkFileName> ParseName(std::string_view name) {
   constexpr std::string_view kList = "snap-";
   if (name.starts_with(kList)) {
@@ -39,11 +41,12 @@ std::optional<SinkFileName> ParseName(std::string_view name) {
   if (digits != kDigits || name[kDigits] != '-') return std::nullopt;
   SinkFileName parsed{.sink = std::string(name.substr(0, kDigits))};
   name.remove_prefix(kDigits + 1);
-  const auto generation = TakeNumber(&name);
-  const auto epoch = generation ? TakeNumber(&name) : std::nullopt;
-  if (!epoch) return std::nullopt;
+  const auto of_run = TakeNumber(&name, '_');
+  const auto generation = of_run ? of_run : TakeNumber(&name);
+  const auto next = generation ? TakeNumber(&name) : std::nullopt;
+  if (!next) return std::nullopt;
   parsed.generation = *generation;
-  parsed.epoch = *epoch;
+  if (!of_run) parsed.epoch = next;
   return parsed;
 }
 
@@ -74,7 +77,9 @@ bool MayBeCommitted(const iceberg::TableMetadata& table, const std::string& name
   for (const auto& [pipeline, snapshot] : iceberg::NewestTokens(table, "main")) {
     if (NumberOfPipeline(pipeline) != file->sink) continue;
     const auto token = iceberg::TokenOf(*snapshot);
-    return std::tuple(file->generation, file->epoch) > std::tuple(token->generation, token->epoch);
+    // Without an epoch it may be of any of its generation.
+    if (!file->epoch) return file->generation >= token->generation;
+    return std::tuple(file->generation, *file->epoch) > std::tuple(token->generation, token->epoch);
   }
   return true;
 }

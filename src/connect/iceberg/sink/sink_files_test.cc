@@ -24,6 +24,13 @@ TEST(SinkFiles, AFileOfANewerEpochThanTheHistoryTellsMayBeCommitted) {
                                   {"snap-123-2-" + known + "-2-11-0-uuid.avro", true},
                                   {"snap-123-2-" + known + "-2-9-0-uuid.avro", false},
                                   {other + "-1-1-0-0.parquet", true},
+                                  // In a store a file has its name before its epoch is known.
+                                  {known + "-2_0-00ff00ff00ff00ff.parquet", true},
+                                  {known + "-3_12-00ff00ff00ff00ff.parquet", true},
+                                  {known + "-1_0-00ff00ff00ff00ff.parquet", false},
+                                  {other + "-1_0-00ff00ff00ff00ff.parquet", true},
+                                  {known + "-2_", false},
+                                  {known + "-2_x-1.parquet", false},
                                   {std::string("00000-0-1b2c.parquet"), false},
                                   {std::string("part-00000.parquet"), false},
                                   {known, false},
