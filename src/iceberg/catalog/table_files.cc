@@ -53,7 +53,8 @@ Result<std::string> PathOf(const std::string& location) {
   const size_t colon = location.find(':');
   if (colon == std::string::npos || location.find('/') < colon) return location;
   const std::string scheme = location.substr(0, colon);
-  if (scheme == "s3" || scheme == "s3a" || scheme == "s3n") return location;
+  // An object has one path, so that paths can be compared whichever engine wrote the location.
+  if (scheme == "s3" || scheme == "s3a" || scheme == "s3n") return "s3" + location.substr(colon);
   if (scheme != "file") {
     return Status::User(fmt::format("locations of '{}:' are not read: '{}'", scheme, location))
         .Hint("tables on a local disk and in S3 are read: a path, file: or s3://bucket/path");

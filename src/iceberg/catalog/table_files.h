@@ -38,7 +38,7 @@ class TableFiles {
   Env* env_;
 };
 
-// The path behind a location. User error for a scheme that is not read.
+// The path behind a location; s3a: and s3n: are s3:. User error for a scheme that is not read.
 Result<std::string> PathOf(const std::string& location);
 // Where the metadata of a table goes: `write.metadata.path`, or "metadata" below its location.
 std::string MetadataFolder(const TableMetadata& table);

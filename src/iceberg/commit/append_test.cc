@@ -240,6 +240,9 @@ TEST(TableFiles, LocationsAreTakenAsTheyAreWritten) {
   EXPECT_EQ(PathOf("file:///a").value(), "/a");
   EXPECT_EQ(PathOf("file://localhost/a").value(), "/a");
   EXPECT_EQ(PathOf("rel/a:b").value(), "rel/a:b");
+  EXPECT_EQ(PathOf("s3://b/k").value(), "s3://b/k");
+  EXPECT_EQ(PathOf("s3a://b/k").value(), "s3://b/k") << "one object has one path, whoever wrote its name";
+  EXPECT_EQ(PathOf("s3n://b/k").value(), "s3://b/k");
   EXPECT_THAT(PathOf("gs://b/k").status().ToString(), HasSubstr("locations of 'gs:' are not read"));
   EXPECT_EQ(MetadataVersion("/t/metadata/00012-abc.metadata.json"), 12);
   EXPECT_EQ(MetadataVersion("v3.metadata.json"), 3);

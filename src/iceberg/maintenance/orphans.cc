@@ -118,13 +118,15 @@ class OrphanSearch {
 
   // The same file under two paths (a link, another mount) would be taken for an orphan.
   Status CheckPaths() const {
-    std::map<std::string, std::string> listed;  // path by name
-    for (const auto& [path, file] : found_) listed.emplace(NameIn(path), path);
+    std::map<std::string, std::string> unknown;  // path by name
+    for (const auto& [path, file] : found_) {
+      if (!known_.Has(path)) unknown.emplace(NameIn(path), path);
+    }
     for (const auto* some : {&known_.lists(), &known_.manifests(), &known_.contents()}) {
       for (const auto& [path, location] : *some) {
         if (found_.contains(path)) continue;
-        const auto same = listed.find(NameIn(path));
-        if (same == listed.end() || known_.Has(same->second)) continue;
+        const auto same = unknown.find(NameIn(path));
+        if (same == unknown.end()) continue;
         return Status::User(fmt::format("the table names '{}', and '{}' was found", location, same->second))
             .Hint("they may be one file under two paths; no file is taken for an orphan while that is so");
       }
@@ -139,7 +141,8 @@ class OrphanSearch {
     for (const auto& [path, file] : found_) {
       const std::string name = NameIn(path);
       if (known_.Has(path) || name == "version-hint.text" || (by_versions && IsMetadata(name))) continue;
-      if (now - file.modified_micros < options_.min_age_ms * kMicrosPerMilli) {
+      const bool timeless = file.modified_micros <= 0;  // its store writes times that are not read
+      if (timeless || now - file.modified_micros < options_.min_age_ms * kMicrosPerMilli) {
         ++report_.young;
       } else if (options_.in_flight && options_.in_flight(table.metadata, name)) {
         ++report_.in_flight;

@@ -2,9 +2,9 @@
 // removals that failed and lost commits left behind.
 //
 // One thread; blocks. Four rules keep it from taking what is alive: the folders are listed before the table
-// is asked once more, so that what was committed meanwhile is known; a file must be old; one that a caudal
-// sink may still commit is left; and where the table's names do not lie in the folders that were listed
-// nothing is believed.
+// is asked once more, so that what was committed meanwhile is known; a file must be old, and one
+// of an unknown age is not; one that a caudal sink may still commit is left; and where a file that the table
+// names is not found, but one of the same last name that it does not name, nothing is believed.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ struct OrphanFile {
 struct OrphanReport {
   std::vector<OrphanFile> orphans;  // by path
   int64_t listed = 0;               // files that were looked at
-  int64_t young = 0;                // unknown to the table, and not old enough
+  int64_t young = 0;                // unknown to the table, and not old enough, or of no age
   int64_t in_flight = 0;            // unknown to the table, and perhaps about to be committed
 };
 
-// Changes nothing. User error if the table forbids it ('gc.enabled' = 'false'), and if names in the metadata
-// lie outside of the table's folders, or are found in them under another path: nothing could be told then.
+// Changes nothing. User error if the table forbids it ('gc.enabled' = 'false'), and if a file that the
+// metadata names seems to be found under another path: nothing could be told then.
 Result<OrphanReport> FindOrphans(Catalog* catalog, const TableFiles& files, const TableName& name,
                                  const OrphanOptions& options);
 

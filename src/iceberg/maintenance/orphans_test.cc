@@ -112,6 +112,39 @@ TEST_F(OrphanTest, TheSameFileUnderAnotherPathStopsIt) {
               HasSubstr("the table names '/w/db/t/data/0.parquet', and '/mount/t/data/0.parquet' was found"));
 }
 
+TEST_F(OrphanTest, TheSameFileUnderAnotherPathStopsItWhereNamesRepeat) {
+  Put("/w/db/t/data/p=1/000000_0");
+  Put("/w/db/t/data/p=2/000000_0");
+  small_.Commit({File("/w/db/t/data/p=1/000000_0", 5), File("/mount/db/t/data/p=2/000000_0", 5)});
+  small_.env_.Advance(kFourDays);
+  EXPECT_THAT(Find().status().message(), HasSubstr("the table names '/mount/db/t/data/p=2/000000_0', and "
+                                                   "'/w/db/t/data/p=2/000000_0' was found"));
+}
+
+TEST_F(OrphanTest, AFileWhoseTimeIsNotKnownIsYoung) {
+  class Timeless : public MemoryFileSystem {
+   public:
+    Timeless(MemoryFileSystem* files, Env* env) : MemoryFileSystem(env), files_(files) {}
+    Result<std::string> ReadAll(const std::string& path) override { return files_->ReadAll(path); }
+    Result<std::vector<FileInfo>> List(const std::string& path) override {
+      auto found = files_->List(path);
+      for (FileInfo& file : *found) file.modified_micros = 0;
+      return found;
+    }
+
+   private:
+    MemoryFileSystem* files_;
+  };
+  Put("/w/db/t/data/of-another-engine.parquet");
+  small_.env_.Advance(kFourDays);
+  Timeless timeless(&small_.memory_, &small_.env_);
+  const TableFiles files(&timeless, &small_.env_);
+  const auto report = FindOrphans(small_.catalog_.get(), files, kName, {});
+  ASSERT_TRUE(report.ok()) << report.status().ToString();
+  EXPECT_THAT(report->orphans, IsEmpty());
+  EXPECT_EQ(report->young, 1);
+}
+
 TEST_F(OrphanTest, ATableMayForbidIt) {
   TableCommit commit;
   commit.updates = {SetProperties{{{"gc.enabled", "false"}}}};
