@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <sstream>
@@ -434,6 +435,21 @@ TEST_F(S3FileSystemTest, BytesThatTheStoreDamagedAreNotTaken) {
   EXPECT_EQ(*files_->ReadAll("s3://b/f"), "content");
   store_.Damage("f");
   EXPECT_THAT(files_->ReadAll("s3://b/f").status().ToString(), HasSubstr("another checksum than was stored"));
+// One request of all of it would have to get through within the time of a request.
+TEST_F(S3FileSystemTest, WhatAnOutageLeftIsSentInParts) {
+  std::string all;
+  auto file = std::move(files_->Create("s3://b/f")).value();
+  store_.Will(std::vector<S3Fault>(12, S3Fault::kBusyBefore));
+  for (const char byte : {'x', 'y', 'z'}) {
+    EXPECT_FALSE(file->Append(std::string(9 << 20, byte)).ok());
+    all += std::string(9 << 20, byte);
+  }
+  ASSERT_TRUE(file->Close().ok());
+  EXPECT_EQ(store_.objects().at("f").bytes, all);
+  const std::vector<std::string> requests = store_.requests();
+  EXPECT_EQ(std::ranges::count(requests, "PUT f"), 4);
+}
+
   // Crc32c("123456789") is 0xe3069283, as its standard has it.
   ASSERT_TRUE(*files_->CreateIfAbsent("s3://b/check", "123456789"));
   EXPECT_EQ(store_.objects().at("check").checksum, "4waSgw==");
@@ -481,3 +497,12 @@ TEST(S3TimeTest, TimesAreOfTheirZone) {
 
 }  // namespace
 }  // namespace caudal
+TEST(S3OptionsTest, AnOptionThatNobodyReadsIsRefused) {
+  for (const char* name : {"s3.endpont", "s3.sse.type"}) {
+    EXPECT_TRUE(S3Options::AreIn({{"path", "s3://b"}, {name, "x"}})) << name;
+    EXPECT_THAT(S3Options::From({{"path", "s3://b"}, {name, "x"}}, {}).status().ToString(),
+                HasSubstr(fmt::format("option '{}' is not known", name)));
+  }
+  EXPECT_FALSE(S3Options::AreIn({{"path", "s3://b"}}));
+}
+

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "fs/file_system.h"
 
 namespace caudal {
 namespace {
 
+constexpr std::string_view kPrefix = "s3.";
 constexpr std::string_view kNames[] = {"s3.endpoint",         "s3.region",        "client.region",
                                        "s3.access-key-id",    "s3.session-token", "s3.path-style-access",
                                        "s3.secret-access-key"};
@@ -68,6 +72,11 @@ S3Options S3Options::FromEnvironment(const EnvironmentVariables& variables) {
 
 Result<S3Options> S3Options::From(const std::map<std::string, std::string, std::less<>>& options,
                                   S3Options base) {
+  for (const auto& [name, value] : options) {
+    if (!name.starts_with(kPrefix) || std::ranges::find(kNames, name) != std::end(kNames)) continue;
+    return Status::User(fmt::format("option '{}' is not known", name))
+        .Hint(fmt::format("the options of s3:// are '{}'", fmt::join(kNames, "', '")));
+  }
   const auto take = [&](std::string_view name, std::string* to) {
     const auto found = options.find(name);
     if (found != options.end() && !found->second.empty()) *to = found->second;
@@ -96,10 +105,9 @@ Result<S3Options> S3Options::From(const std::map<std::string, std::string, std::
 }
 
 bool S3Options::AreIn(const std::map<std::string, std::string, std::less<>>& options) {
-  for (const std::string_view name : kNames) {
-    if (options.find(name) != options.end()) return true;
-  }
-  return false;
+  return std::ranges::any_of(options, [](const auto& option) {
+    return option.first.starts_with(kPrefix) || std::ranges::find(kNames, option.first) != std::end(kNames);
+  });
 }
 
 }  // namespace caudal

@@ -23,10 +23,10 @@ struct S3Options {
   // AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION, AWS_DEFAULT_REGION, the profile's region.
   static S3Options FromEnvironment(const EnvironmentVariables& variables);
   // `base`, with what the options 's3.*' and 'client.region' say, as Iceberg's clients name them. User error
-  // for what makes no sense.
+  // for what makes no sense, and for an 's3.*' that is none of them.
   static Result<S3Options> From(const std::map<std::string, std::string, std::less<>>& options,
                                 S3Options base);
-  // Whether any of `options` is one of these.
+  // Whether any of `options` is of a store.
   static bool AreIn(const std::map<std::string, std::string, std::less<>>& options);
 
   auto operator<=>(const S3Options&) const = default;

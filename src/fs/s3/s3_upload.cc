@@ -149,6 +149,8 @@ Status S3Upload::PutWhole() {
 
 Status S3Upload::Close() {
   if (closed_) return Status();
+  // What has gathered while the store was away: one request of it all might never be through in its time.
+  while (rest_.size() > part_bytes()) RETURN_IF_ERROR(SendPart(part_bytes()));
   if (name_ == Name::kAtClose && upload_.empty()) {
     RETURN_IF_ERROR(PutWhole());
     closed_ = true;
