@@ -40,14 +40,14 @@ class S3CredentialChain : public RenewedS3Credentials {
     if (!keys.access_key.empty() && !keys.secret_key.empty()) {
       // The file may be rewritten by whoever keeps it.
       constexpr int64_t kMillis = 10 * 60'000;
-      keys.expires_millis = env()->NowMillis() + kMillis;
+      keys.expires_millis = env()->NowMillis() + kMillis + kRenewBeforeMillis;
       return keys;
     }
     const std::string container = ContainerUrl();
     if (!container.empty()) return FromContainer(container);
     if (Variable("AWS_EC2_METADATA_DISABLED") != "true") {
       Result<S3Keys> instance = FromInstance();
-      if (instance.ok()) return instance;
+      if (instance.ok() || has_service_) return instance;
     }
     return Status::User("there are no credentials for s3://")
         .Hint(
@@ -66,14 +66,19 @@ class S3CredentialChain : public RenewedS3Credentials {
     return relative.empty() ? Variable("AWS_CONTAINER_CREDENTIALS_FULL_URI") : kContainerHost + relative;
   }
 
-  static Result<std::string> Ask(HttpRequest request) {
+  // Without the query, which may hold a secret. `*code`: what it answered; 0: nothing.
+  static Result<std::string> Ask(HttpRequest request, int* code) {
     request.timeout_millis = kServiceMillis;
     HttpClient client;
     const HttpAnswer answer = client.Send(request);
-    RETURN_IF_ERROR(answer.status);
-    if (answer.code == 200) return answer.body;
-    return Status::External(
-        fmt::format("the service of credentials '{}' answers {}", request.url, answer.code), Retry::kBackoff);
+    const std::string service =
+        fmt::format("the service of credentials '{}'", request.url.substr(0, request.url.find('?')));
+    *code = answer.status.ok() ? answer.code : 0;
+    if (*code == 200) return answer.body;
+    const std::string said = *code == 0 ? fmt::format("cannot reach {}: {}", service, answer.status.message())
+                                        : fmt::format("{} answers {}", service, *code);
+    return Status::External(said, Retry::kBackoff)
+        .Hint("the query goes on by itself when the service gives keys");
   }
 
   static Result<S3Keys> FromJson(const std::string& text) {
@@ -98,8 +103,18 @@ class S3CredentialChain : public RenewedS3Credentials {
       while (token.ends_with('\n')) token.pop_back();
     }
     if (!token.empty()) request.headers.emplace_back("Authorization", token);
-    ASSIGN_OR_RETURN(const std::string text, Ask(std::move(request)));
+    int code = 0;
+    ASSIGN_OR_RETURN(const std::string text, Ask(std::move(request), &code));
     return FromJson(text);
+  }
+
+  // Where there is a role, or may be one, the service will give later what it does not give now.
+  Result<std::string> AskInstance(HttpRequest request, bool role_is_known) {
+    int code = 0;
+    Result<std::string> text = Ask(std::move(request), &code);
+    const bool is_busy = code == 408 || code == 429 || code >= 500;
+    if (is_busy || (code == 200 && role_is_known)) has_service_ = true;
+    return text;
   }
 
   Result<S3Keys> FromInstance() {
@@ -109,17 +124,18 @@ class S3CredentialChain : public RenewedS3Credentials {
     request.method = "PUT";
     request.url = host + "/latest/api/token";
     request.headers = {{"X-aws-ec2-metadata-token-ttl-seconds", "21600"}};
-    ASSIGN_OR_RETURN(const std::string token, Ask(std::move(request)));
+    ASSIGN_OR_RETURN(const std::string token, AskInstance(std::move(request), false));
     HttpRequest asked;
     asked.headers = {{"X-aws-ec2-metadata-token", token}};
     asked.url = host + "/latest/meta-data/iam/security-credentials/";
-    ASSIGN_OR_RETURN(const std::string roles, Ask(asked));
+    ASSIGN_OR_RETURN(const std::string roles, AskInstance(asked, true));
     asked.url += roles.substr(0, roles.find('\n'));
-    ASSIGN_OR_RETURN(const std::string text, Ask(asked));
+    ASSIGN_OR_RETURN(const std::string text, AskInstance(asked, true));
     return FromJson(text);
   }
 
   EnvironmentVariables variables_;
+  bool has_service_ = false;  // the instance's gave keys, or said that it cannot now
 };
 
 }  // namespace

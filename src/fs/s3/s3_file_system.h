@@ -5,7 +5,10 @@
 // pending(). Page: docs/object-stores.md.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,7 +54,12 @@ class S3FileSystem : public StoreFileSystem, public PendingFiles {
   Result<bool> IsFolder(const S3Place& place);
   Status Copy(const std::string& from, const std::string& to);
 
+  // User error if the store does not know the header on which CreateIfAbsent rests; asked once a bucket.
+  Status CheckConditions(const S3Place& place);
+
   S3Client client_;
+  std::mutex mutex_;
+  std::set<std::string, std::less<>> conditional_;  // buckets whose store knows it
 };
 
 }  // namespace caudal

@@ -83,6 +83,16 @@ class FakeS3 {
     const std::lock_guard lock(mutex_);
     return requests_;
   }
+  // For the next requests of keys, in the manner of an instance's service, one each; then 200.
+  void ServiceWill(std::vector<int> codes) {
+    const std::lock_guard lock(mutex_);
+    service_.assign(codes.begin(), codes.end());
+  }
+  // As a store that has not heard of If-None-Match.
+  void IgnoreConditions() {
+    const std::lock_guard lock(mutex_);
+    knows_conditions_ = false;
+  }
   std::string access_key = "AKEY";
 
  private:
@@ -107,6 +117,7 @@ class FakeS3 {
           fmt::format(R"({{"AccessKeyId":"{}","SecretAccessKey":"from-service","Token":"t"}})", access_key),
           "application/json");
     }
+    if (request.path.starts_with("/latest/")) return Serve(request, response);
     const std::string key = request.path.substr(std::min(request.path.find('/', 1) + 1, request.path.size()));
     requests_.push_back(request.method + " " + key);
     const S3Fault fault = faults_.empty() ? S3Fault::kNone : faults_.front();
@@ -144,6 +155,16 @@ class FakeS3 {
     }
   }
 
+  // Keys that ran out long ago, so that each request asks for them anew.
+  void Serve(const httplib::Request& request, httplib::Response& response) {
+    response.status = service_.empty() ? 200 : service_.front();
+    if (!service_.empty()) service_.pop_front();
+    const std::string keys = fmt::format(
+        R"({{"AccessKeyId":"{}","SecretAccessKey":"x","Token":"t","Expiration":"2020-03-01T12:00:00Z"}})",
+        access_key);
+    response.set_content(request.path.ends_with("/role") ? keys : "role", "text/plain");
+  }
+
   void Answer(const httplib::Request& request, const std::string& key, httplib::Response& response) {
     const std::string upload = request.get_param_value("uploadId");
     if (request.method == "POST" && request.has_param("uploads")) return Begin(request, key, response);
@@ -168,7 +189,7 @@ class FakeS3 {
   }
 
   void PutObject(const httplib::Request& request, const std::string& key, httplib::Response& response) {
-    if (request.has_header("If-None-Match") && objects_.contains(key))
+    if (knows_conditions_ && request.has_header("If-None-Match") && objects_.contains(key))
       return Error(response, 412, "PreconditionFailed");
     Object made{request.body, request.get_header_value("x-amz-meta-caudal-mark"),
                 request.get_header_value("x-amz-checksum-crc32c"), ++version_};
@@ -244,7 +265,7 @@ class FakeS3 {
       text += object == nullptr
                   ? fmt::format("<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>", name)
                   : fmt::format(
-                        "<Contents><Key>{}</Key><LastModified>2026-03-01T12:00:00.000Z</LastModified>"
+                        "<Contents><Key>{}</Key><LastModified>2026-03-01T12:00:00.347Z</LastModified>"
                         "<ETag>&quot;tag-{}&quot;</ETag><Size>{}</Size></Contents>",
                         name, object->version, object->bytes.size());
     }
@@ -261,6 +282,8 @@ class FakeS3 {
   std::map<std::string, Object> objects_;
   std::map<std::string, Upload> uploads_;
   std::deque<S3Fault> faults_;
+  std::deque<int> service_;
+  bool knows_conditions_ = true;
   std::vector<std::string> requests_;
 };
 
@@ -274,7 +297,7 @@ class S3FileSystemTest : public ::testing::Test {
 
   std::unique_ptr<S3FileSystem> Make(EnvironmentVariables variables) {
     variables["AWS_ENDPOINT_URL_S3"] = store_.url() + "/";
-    variables["AWS_EC2_METADATA_DISABLED"] = "true";
+    variables.try_emplace("AWS_EC2_METADATA_DISABLED", "true");
     const S3Options options = S3Options::FromEnvironment(variables);
     return std::make_unique<S3FileSystem>(options, FindS3Credentials(options, variables, Env::Real()),
                                           Env::Real(), kQuick);
@@ -347,6 +370,29 @@ TEST_F(S3FileSystemTest, FoldersAreThePrefixesOfKeys) {
   EXPECT_TRUE(files_->Remove("s3://b/n").ok());
 }
 
+// A store lists fractions of a second that it tells nowhere else.
+TEST_F(S3FileSystemTest, AFileIsTheSameListedAndLookedAt) {
+  store_.Put("f", "x");
+  const std::vector<FileInfo> listed = *files_->List("s3://b");
+  const FileInfo seen = *files_->Stat("s3://b/f");
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(listed[0].modified_micros, seen.modified_micros);
+  EXPECT_EQ(listed[0].changed_micros, seen.changed_micros);
+  EXPECT_EQ(listed[0].identity, seen.identity);
+}
+
+TEST_F(S3FileSystemTest, AStoreThatWouldOverwriteIsRefusedBeforeItDoes) {
+  store_.Put("identity", "the first");
+  store_.IgnoreConditions();
+  for (int i = 0; i < 2; ++i) {
+    const Status refused = files_->CreateIfAbsent("s3://b/identity", "the second").status();
+    EXPECT_THAT(refused.ToString(), HasSubstr("overwrites what 'If-None-Match' protects"));
+    EXPECT_EQ(refused.domain(), Domain::kUser);
+  }
+  EXPECT_EQ(store_.objects().at("identity").bytes, "the first");
+  EXPECT_EQ(store_.objects().size(), 1u);
+}
+
 TEST_F(S3FileSystemTest, ANameIsTakenOnce) {
   EXPECT_TRUE(*files_->CreateIfAbsent("s3://b/name", "mine"));
   EXPECT_FALSE(*files_->CreateIfAbsent("s3://b/name", "mine"));
@@ -354,6 +400,7 @@ TEST_F(S3FileSystemTest, ANameIsTakenOnce) {
 
 // Two starts write the same bytes under one name: what tells them apart is not the content.
 TEST_F(S3FileSystemTest, ALostAnswerIsSettledByLookingWhoseObjectItIs) {
+  EXPECT_TRUE(*files_->CreateIfAbsent("s3://b/first", "same"));  // which asks what the store knows
   store_.Will({S3Fault::kErrorAfter});
   EXPECT_TRUE(*files_->CreateIfAbsent("s3://b/lost", "same"));
   store_.Will({S3Fault::kCut});
@@ -386,6 +433,21 @@ TEST_F(S3FileSystemTest, WhatCannotBeWrittenIsKeptAndWrittenLater) {
   ASSERT_TRUE(file->Close().ok());
   EXPECT_TRUE(file->Close().ok());
   EXPECT_EQ(store_.objects().at("f").bytes, std::string(9 << 20, 'x') + "y");
+}
+
+// One request of all of it would have to get through within the time of a request.
+TEST_F(S3FileSystemTest, WhatAnOutageLeftIsSentInParts) {
+  std::string all;
+  auto file = std::move(files_->Create("s3://b/f")).value();
+  store_.Will(std::vector<S3Fault>(12, S3Fault::kBusyBefore));
+  for (const char byte : {'x', 'y', 'z'}) {
+    EXPECT_FALSE(file->Append(std::string(9 << 20, byte)).ok());
+    all += std::string(9 << 20, byte);
+  }
+  ASSERT_TRUE(file->Close().ok());
+  EXPECT_EQ(store_.objects().at("f").bytes, all);
+  const std::vector<std::string> requests = store_.requests();
+  EXPECT_EQ(std::ranges::count(requests, "PUT f"), 4);
 }
 
 TEST_F(S3FileSystemTest, APendingFileGetsItsNameWhenItIsPublished) {
@@ -435,21 +497,6 @@ TEST_F(S3FileSystemTest, BytesThatTheStoreDamagedAreNotTaken) {
   EXPECT_EQ(*files_->ReadAll("s3://b/f"), "content");
   store_.Damage("f");
   EXPECT_THAT(files_->ReadAll("s3://b/f").status().ToString(), HasSubstr("another checksum than was stored"));
-// One request of all of it would have to get through within the time of a request.
-TEST_F(S3FileSystemTest, WhatAnOutageLeftIsSentInParts) {
-  std::string all;
-  auto file = std::move(files_->Create("s3://b/f")).value();
-  store_.Will(std::vector<S3Fault>(12, S3Fault::kBusyBefore));
-  for (const char byte : {'x', 'y', 'z'}) {
-    EXPECT_FALSE(file->Append(std::string(9 << 20, byte)).ok());
-    all += std::string(9 << 20, byte);
-  }
-  ASSERT_TRUE(file->Close().ok());
-  EXPECT_EQ(store_.objects().at("f").bytes, all);
-  const std::vector<std::string> requests = store_.requests();
-  EXPECT_EQ(std::ranges::count(requests, "PUT f"), 4);
-}
-
   // Crc32c("123456789") is 0xe3069283, as its standard has it.
   ASSERT_TRUE(*files_->CreateIfAbsent("s3://b/check", "123456789"));
   EXPECT_EQ(store_.objects().at("check").checksum, "4waSgw==");
@@ -460,6 +507,25 @@ TEST_F(S3FileSystemTest, CredentialsThatRanOutAreRenewed) {
   store_.Will({S3Fault::kOldToken});
   EXPECT_TRUE(Write("s3://b/f", "x").ok());
   EXPECT_TRUE(store_.objects().contains("f"));
+}
+
+TEST_F(S3FileSystemTest, AServiceOfKeysThatFallsSilentIsWaitedFor) {
+  files_ =
+      Make({{"AWS_EC2_METADATA_DISABLED", "false"}, {"AWS_EC2_METADATA_SERVICE_ENDPOINT", store_.url()}});
+  EXPECT_TRUE(Write("s3://b/f", "x").ok());
+  for (const std::vector<int>& codes :
+       {std::vector{503}, std::vector{200, 429}, std::vector{200, 200, 500}}) {
+    store_.ServiceWill(codes);
+    const Status away = Write("s3://b/f", "x");
+    EXPECT_EQ(away.domain(), Domain::kExternal) << away.ToString();
+    EXPECT_EQ(away.retry(), Retry::kBackoff) << away.ToString();
+    EXPECT_TRUE(Write("s3://b/f", "x").ok());
+  }
+  // A machine that has no role.
+  files_ =
+      Make({{"AWS_EC2_METADATA_DISABLED", "false"}, {"AWS_EC2_METADATA_SERVICE_ENDPOINT", store_.url()}});
+  store_.ServiceWill({200, 404});
+  EXPECT_THAT(Write("s3://b/f", "x").ToString(), HasSubstr("there are no credentials for s3://"));
 }
 
 TEST_F(S3FileSystemTest, WhatIsRefusedIsSaidWithoutSecrets) {
@@ -489,14 +555,6 @@ TEST(S3OptionsTest, OptionsWinOverTheEnvironment) {
   EXPECT_FALSE(S3Options::From({{"s3.path-style-access", "maybe"}}, base).ok());
 }
 
-TEST(S3TimeTest, TimesAreOfTheirZone) {
-  EXPECT_EQ(ParseS3Time("1970-01-01T00:00:01.250Z"), 1250);
-  EXPECT_EQ(ParseS3Time("2026-03-01T12:00:00Z"), 1'772'366'400'000);
-  EXPECT_EQ(ParseS3Time("yesterday"), 0);
-}
-
-}  // namespace
-}  // namespace caudal
 TEST(S3OptionsTest, AnOptionThatNobodyReadsIsRefused) {
   for (const char* name : {"s3.endpont", "s3.sse.type"}) {
     EXPECT_TRUE(S3Options::AreIn({{"path", "s3://b"}, {name, "x"}})) << name;
@@ -506,3 +564,11 @@ TEST(S3OptionsTest, AnOptionThatNobodyReadsIsRefused) {
   EXPECT_FALSE(S3Options::AreIn({{"path", "s3://b"}}));
 }
 
+TEST(S3TimeTest, TimesAreOfTheirZone) {
+  EXPECT_EQ(ParseS3Time("1970-01-01T00:00:01.250Z"), 1250);
+  EXPECT_EQ(ParseS3Time("2026-03-01T12:00:00Z"), 1'772'366'400'000);
+  EXPECT_EQ(ParseS3Time("yesterday"), 0);
+}
+
+}  // namespace
+}  // namespace caudal
