@@ -1,7 +1,8 @@
 // ExpireSnapshots: takes old snapshots out of a table's metadata, and then removes the files that nothing
 // reaches any more.
 //
-// One thread; blocks. Metadata first: a file goes only after a commit without the snapshots that had it was
+// One thread; blocks. What is to go and what stays is read first, so that what cannot be read is known while
+// nothing has gone. Then metadata: a file goes only after a commit without the snapshots that had it was
 // seen, and only if none of the snapshots that are left has it. After an outcome that is not certain no file
 // goes.
 #pragma once
@@ -26,10 +27,13 @@ struct ExpireReport {
   ExpiryPlan plan;
   std::vector<std::string> files;  // locations that went, or would
   std::vector<std::string> stuck;  // that could not be removed: orphans now
+  // Lists and manifests of what went that are missing or damaged: what they alone named is an orphan now.
+  std::vector<std::string> unread;
 };
 
-// User error if the table forbids it ('gc.enabled' = 'false'). External error (backoff) if others were
-// quicker again and again, or the outcome is not certain: the same call may be repeated.
+// User error if the table forbids it ('gc.enabled' = 'false'). That of the file if one of a snapshot that
+// stays cannot be read; those of what expires only stand in the report. External error (backoff) if others
+// were quicker again and again, or the outcome is not certain: the same call may be repeated.
 Result<ExpireReport> ExpireSnapshots(Catalog* catalog, const TableFiles& files, const TableName& name,
                                      const ExpireOptions& options);
 

@@ -169,6 +169,124 @@ TEST_P(ExpireTest, ATableMayForbidIt) {
   EXPECT_THAT(report.status().message(), HasSubstr("'gc.enabled' = 'false'"));
 }
 
+// A branch that is too old, with two snapshots and a file each: `first` and `second`.
+class ExpireSideTest : public ExpireTest {
+ protected:
+  ExpireSideTest() {
+    head_ = small_.Append(0, 5);
+    SetRef("side", {.snapshot_id = head_, .type = "branch"});
+    small_.Commit({first_}, {}, "p", "side");
+    const int64_t last = small_.Commit({second_}, {}, "p", "side");
+    SetRef("side", {.snapshot_id = last, .type = "branch", .max_ref_age_ms = 1});
+    last_ = *small_.table().FindSnapshot(last);
+  }
+  // The one that came with the snapshot's parent.
+  std::string ManifestOfFirst() {
+    const std::string list = small_.files_.Read(last_.manifest_list).value();
+    const auto manifests = ReadManifestList(list, last_.manifest_list).value();
+    for (const ManifestFile& one : manifests) {
+      if (one.added_snapshot_id == *last_.parent_snapshot_id) return one.manifest_path;
+    }
+    return "";
+  }
+
+  const DataFile first_ = small_.Write(100, 5, 0), second_ = small_.Write(200, 5, 0);
+  int64_t head_ = 0;
+  Snapshot last_;
+};
+INSTANTIATE_TEST_SUITE_P(Formats, ExpireSideTest, testing::Values(2, 3));
+
+TEST_P(ExpireSideTest, WhatCannotBeReadOfWhatExpiresKeepsNothingElse) {
+  const std::string manifest = ManifestOfFirst();
+  ASSERT_TRUE(small_.memory_.Remove(manifest).ok());
+  const std::string list = small_.table().FindSnapshot(*last_.parent_snapshot_id)->manifest_list;
+  small_.memory_.Overwrite(list, "damaged");
+  const ExpireReport dry = Expire({.policy = {.max_snapshot_age_ms = 0}, .dry = true});
+  const ExpireReport report = Expire();
+  EXPECT_EQ(report.files, dry.files);
+  EXPECT_EQ(report.unread, dry.unread);
+  EXPECT_THAT(report.unread, testing::UnorderedElementsAre(manifest, list));
+  EXPECT_EQ(Left(), Ids{head_});
+  EXPECT_FALSE(Exists(second_.file_path) || Exists(last_.manifest_list) || Exists(list));
+  EXPECT_TRUE(Exists(first_.file_path)) << "nobody knows of it";
+  CheckWhole();
+}
+
+TEST_P(ExpireSideTest, WhatCannotBeReadOfWhatStaysIsARefusalBeforeAnythingGoes) {
+  const std::string list = small_.table().FindSnapshot(head_)->manifest_list;
+  ASSERT_TRUE(small_.memory_.Remove(list).ok());
+  const auto report =
+      ExpireSnapshots(small_.catalog_.get(), small_.files_, kName, {.policy = {.max_snapshot_age_ms = 0}});
+  EXPECT_THAT(report.status().ToString(), HasSubstr(list));
+  EXPECT_EQ(Left().size(), 3u);
+}
+
+// Passes everything on, except for what it is told to lose.
+class LossyCatalog : public Catalog {
+ public:
+  explicit LossyCatalog(Catalog* catalog) : catalog_(catalog) {}
+  Status CreateNamespace(const std::vector<std::string>& space) override {
+    return catalog_->CreateNamespace(space);
+  }
+  Result<std::vector<std::vector<std::string>>> ListNamespaces() override {
+    return catalog_->ListNamespaces();
+  }
+  Result<std::vector<std::string>> ListTables(const std::vector<std::string>& space) override {
+    return catalog_->ListTables(space);
+  }
+  Result<LoadedTable> CreateTable(const TableName& name, const NewTable& table) override {
+    return catalog_->CreateTable(name, table);
+  }
+  Status DropTable(const TableName& name) override { return catalog_->DropTable(name); }
+  Result<LoadedTable> LoadTable(const TableName& name) override {
+    if (lose_load_ && commits_ > 0) {
+      lose_load_ = false;
+      return Status::External("no answer", Retry::kBackoff);
+    }
+    return catalog_->LoadTable(name);
+  }
+  CommitAnswer Commit(const TableName& name, const TableCommit& commit) override {
+    ++commits_;
+    if (lose_commit_) {
+      lose_commit_ = false;
+      return {CommitOutcome::kUnknown, Status::External("busy", Retry::kBackoff), {}};
+    }
+    return catalog_->Commit(name, commit);
+  }
+
+  bool lose_commit_ = false;  // the first never arrives
+  bool lose_load_ = false;    // the first after a commit is not answered
+  int commits_ = 0;
+
+ private:
+  Catalog* catalog_;
+};
+
+TEST_P(ExpireSideTest, FilesGoThoughTheTableIsNotSeenAtOnceBehindTheCommit) {
+  const ExpireReport dry = Expire({.policy = {.max_snapshot_age_ms = 0}, .dry = true});
+  LossyCatalog lossy(small_.catalog_.get());
+  lossy.lose_load_ = true;
+  const auto report = ExpireSnapshots(&lossy, small_.files_, kName, {.policy = {.max_snapshot_age_ms = 0}});
+  ASSERT_TRUE(report.ok()) << report.status().ToString();
+  EXPECT_EQ(report->files, dry.files);
+  EXPECT_EQ(report->plan.snapshots, dry.plan.snapshots);
+  EXPECT_EQ(report->plan.refs, std::vector<std::string>{"side"});
+  EXPECT_FALSE(Exists(second_.file_path));
+  EXPECT_EQ(lossy.commits_, 1);
+}
+
+TEST_P(ExpireTest, ARefAloneIsGoneOnlyWhenTheCatalogShowsIt) {
+  const int64_t head = small_.Append(0, 5);
+  SetRef("old", {.snapshot_id = head, .type = "tag", .max_ref_age_ms = 1});
+  LossyCatalog lossy(small_.catalog_.get());
+  lossy.lose_commit_ = true;
+  const auto report = ExpireSnapshots(&lossy, small_.files_, kName, {});
+  ASSERT_TRUE(report.ok()) << report.status().ToString();
+  EXPECT_EQ(report->plan.refs, std::vector<std::string>{"old"});
+  EXPECT_EQ(small_.table().FindRef("old"), nullptr);
+  EXPECT_EQ(lossy.commits_, 2);
+}
+
 // A bad network between: snapshots go, and never a file of one that is left.
 TEST(ExpireSimulation, NoFileGoesThatASnapshotHas) {
   for (uint64_t seed = 0; seed < 60; ++seed) {

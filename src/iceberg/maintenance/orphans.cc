@@ -99,7 +99,11 @@ class OrphanSearch {
       RETURN_IF_ERROR(known_.AddFile(entry.metadata_file));
       // Of what has expired since files may be gone, and the file itself: it is only asked for what is left.
       const auto former = files_.ReadMetadata(entry.metadata_file);
-      if (former.ok()) RETURN_IF_ERROR(LearnOf(*former, false));
+      if (former.ok()) {
+        RETURN_IF_ERROR(LearnOf(*former, false));
+      } else if (former.status().retry() == Retry::kBackoff) {
+        return former.status();
+      }
     }
     return Status();
   }
@@ -107,8 +111,12 @@ class OrphanSearch {
   Status LearnOf(const TableMetadata& table, bool must) {
     for (const Snapshot& snapshot : table.snapshots) {
       if (!learned_.insert(snapshot.snapshot_id).second) continue;
-      const Status status = known_.Add(snapshot, /*live_only=*/true);
-      if (must) RETURN_IF_ERROR(status);
+      if (must) {
+        RETURN_IF_ERROR(known_.Add(snapshot, /*live_only=*/true));
+      } else if (!snapshot.manifest_list.empty()) {
+        std::vector<std::string> unread;
+        RETURN_IF_ERROR(known_.AddReadable(snapshot, /*live_only=*/true, &unread));
+      }
     }
     const auto statistics = StatisticsFilesOf(table);
     if (!statistics.ok()) return must ? statistics.status() : Status();

@@ -21,7 +21,8 @@ void PrintExpired(const LakeTable& table, const ExpireReport& report, bool dry, 
                                        {"snapshots", plan.snapshots},
                                        {"refs", plan.refs},
                                        {"files", report.files},
-                                       {"not_removed", report.stuck}}
+                                       {"not_removed", report.stuck},
+                                       {"not_read", report.unread}}
                     .dump() +
                 "\n");
     return;
@@ -32,6 +33,9 @@ void PrintExpired(const LakeTable& table, const ExpireReport& report, bool dry, 
   for (const std::string& ref : plan.refs) console.Out(fmt::format("  ref '{}'\n", ref));
   for (const std::string& location : report.stuck)
     console.Note(fmt::format("{}: '{}' could not be removed: it is an orphan now", table.shown, location));
+  for (const std::string& location : report.unread)
+    console.Note(fmt::format("{}: '{}' could not be read: files that it alone named {} orphans", table.shown,
+                             location, dry ? "would be" : "are"));
 }
 
 }  // namespace
