@@ -81,6 +81,9 @@ class ExternalCatalog {
   // What CREATE TABLE could make; asks nobody outside. `table` has the options of both statements. User error
   // that quotes an option or column.
   virtual Status CheckTable(const Table& table) const = 0;
+  // What FindTable would give once CreateTable had made it; asks nobody outside. `table` as in CheckTable.
+  virtual Result<ExternalTable> FutureTable(const std::string& database, const std::string& name,
+                                            const Table& table) const = 0;
   // User error if the database is not there, or the table is.
   virtual Status CreateTable(const std::string& database, const std::string& name, const Table& table) = 0;
   virtual Status DropTable(const std::string& database, const std::string& name) = 0;

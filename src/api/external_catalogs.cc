@@ -64,13 +64,16 @@ Status ExternalCatalogs::Load(const ObjectPath& path) {
   }
   ASSIGN_OR_RETURN(std::optional<ExternalTable> found,
                    EntryOf(path.catalog).catalog->FindTable(path.database, path.name));
-  if (found) {
-    found->path = path;
-    found->table.name = key;
-    AddDeclaredOptions(path, &found->table);
-  }
+  if (found) found = AtPath(path, *std::move(found));
   loaded_[key] = std::move(found);
   return Status();
+}
+
+ExternalTable ExternalCatalogs::AtPath(const ObjectPath& path, ExternalTable found) const {
+  found.path = path;
+  found.table.name = path.ToString();
+  AddDeclaredOptions(path, &found.table);
+  return found;
 }
 
 const ExternalTable* ExternalCatalogs::FindLoaded(std::string_view name) const {
@@ -112,16 +115,12 @@ Status ExternalCatalogs::CheckTable(const ObjectPath& path, Table table) const {
 }
 
 Status ExternalCatalogs::CreateTable(const ObjectPath& path, Table table) {
-  const std::string key = path.ToString();
-  Options own = table.options;
+  ExternalCatalog& outside = *EntryOf(path.catalog).catalog;
   AddDeclaredOptions(path, &table);
-  if (!plan_only_) {
-    RETURN_IF_ERROR(EntryOf(path.catalog).catalog->CreateTable(path.database, path.name, table));
-    ForgetLoaded();
-    return Status();
-  }
-  loaded_.erase(key);
-  planned_[key] = ExternalTable{path, std::move(table), std::move(own)};
+  ForgetLoaded();
+  if (!plan_only_) return outside.CreateTable(path.database, path.name, table);
+  ASSIGN_OR_RETURN(ExternalTable future, outside.FutureTable(path.database, path.name, table));
+  planned_[path.ToString()] = AtPath(path, std::move(future));
   return Status();
 }
 

@@ -56,6 +56,8 @@ class ExternalCatalogs {
     Options declared;
   };
   const Entry& EntryOf(std::string_view name) const { return entries_.find(name)->second; }
+  // The table that a catalog has there, with what the session adds to it.
+  ExternalTable AtPath(const ObjectPath& path, ExternalTable found) const;
 
   std::map<std::string, Entry, std::less<>> entries_;
   // By ObjectPath::ToString(); nothing: there is no such table.

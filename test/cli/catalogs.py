@@ -3,6 +3,8 @@
 
   test/cli/catalogs.py build/release/caudal [-k PATTERN]
 """
+import shutil
+
 from cli_case import CliCase, main
 
 CATALOG = "CREATE CATALOG lake WITH ('type' = 'iceberg', 'warehouse' = 'lake');\n"
@@ -18,6 +20,19 @@ CREATE TABLE copied (id BIGINT) WITH ('connector' = 'filesystem', 'path' = 'copi
 INSERT INTO copied SELECT id FROM lake.shop.orders
 /*+ OPTIONS('streaming' = 'true', 'monitor-interval' = '50 ms', 'starting-strategy' = 'INCREMENTAL_FROM_EARLIEST_SNAPSHOT') */;
 """
+LIKE = CATALOG + """
+CREATE DATABASE IF NOT EXISTS lake.shop;
+CREATE TABLE IF NOT EXISTS lake.shop.seen (id BIGINT NOT NULL, small SMALLINT, ts TIMESTAMP(3)) PARTITIONED BY (id)
+WITH ('format-version' = '3');
+CREATE TABLE arriving (id BIGINT, small SMALLINT, ts TIMESTAMP(3))
+WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json', 'source.monitor-interval' = '50 ms');
+INSERT INTO lake.shop.seen SELECT id, small, ts FROM arriving;
+CREATE TEMPORARY TABLE following (clock AS CAST(ts AS TIMESTAMP(3)), WATERMARK FOR clock AS clock)
+WITH ('streaming' = 'true', 'monitor-interval' = '50 ms', 'starting-strategy' = 'INCREMENTAL_FROM_EARLIEST_SNAPSHOT')
+LIKE lake.shop.seen;
+CREATE TABLE copied (id BIGINT, small INT, clock STRING) WITH ('connector' = 'filesystem', 'path' = 'copied', 'format' = 'json');
+INSERT INTO copied SELECT id, small, CAST(clock AS STRING) FROM following;
+"""
 
 
 class Catalogs(CliCase):
@@ -29,6 +44,23 @@ class Catalogs(CliCase):
         self.caudal("validate", "job.sql")
         self.caudal("explain", "job.sql")
         self.assertFalse((self.folder / "lake").exists())
+
+    def test_a_table_of_the_same_script_is_taken_by_like(self):
+        """Planned only, the table is not there yet: it has the types and the place that it will have, TIMESTAMP(6) among them."""
+        self.write("in/0.ndjson", '{"id": 1, "small": 2, "ts": "2026-03-01 10:00:00"}\n')
+        self.write("like.sql", LIKE)
+        planned = self.caudal("explain", "like.sql").stdout
+        self.caudal("validate", "like.sql")
+        self.assertFalse((self.folder / "lake").exists())
+        self.caudal("run", "like.sql", "--state", "state", "--until-idle", "1 s", "--drain")
+        rows = self.rows("sql", "SELECT id, small, clock FROM `copied`")
+        self.assertEqual([row for row in rows if "id" in row], [{"id": 1, "small": 2, "clock": "2026-03-01 10:00:00.000"}])
+        self.assertEqual(self.caudal("explain", "like.sql").stdout, planned)
+        self.write("early.sql", LIKE.replace("CAST(ts AS TIMESTAMP(3))", "ts"))
+        refused = self.refused("validate", "early.sql", code=3)
+        self.assertIn("not TIMESTAMP(6)", refused)
+        shutil.rmtree(self.folder / "lake")
+        self.assertEqual(self.refused("validate", "early.sql", code=3), refused)
 
     def test_a_table_is_followed_by_another_query(self):
         self.write("job.sql", JOB)

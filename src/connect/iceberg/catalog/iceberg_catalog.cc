@@ -105,15 +105,31 @@ Result<std::optional<ExternalTable>> IcebergCatalog::FindTable(const std::string
   }
   if (!loaded.ok()) return std::move(loaded).status();
   ExternalTable found = metadata ? TableOfSchema(MetadataSchema(*metadata)) : TableOf(loaded->metadata);
-  found.table.options = table_options_;
-  found.table.options["connector"] = connector_->name();
-  found.table.options["catalog-database"] = database;
-  found.table.options["catalog-table"] = name;
-  // Those of CREATE CATALOG are put in as they were written.
-  for (const auto& [key, value] : table_options_) {
-    if (key != "catalog-name") found.table.options.erase(key);
-  }
+  found.table.options = PlaceOf(database, name);
   return std::optional(std::move(found));
+}
+
+// Options of CREATE CATALOG are put in by the caller, as they were written.
+Options IcebergCatalog::PlaceOf(const std::string& database, const std::string& name) const {
+  return {{"connector", std::string(connector_->name())},
+          {"catalog-name", table_options_.find("catalog-name")->second},
+          {"catalog-database", database},
+          {"catalog-table", name}};
+}
+
+Result<ExternalTable> IcebergCatalog::FutureTable(const std::string& database, const std::string& name,
+                                                  const Table& table) const {
+  Table made = table;
+  for (const auto& [key, value] : table_options_) made.options[key] = value;
+  ASSIGN_OR_RETURN(const IcebergOptions options, IcebergOptions::From(made));
+  ASSIGN_OR_RETURN(const iceberg::NewTable wanted, NewIcebergTable(made, options));
+  ExternalTable future{.path = {}, .table = table, .own = table.options};
+  for (const auto& [key, value] : table_options_) future.own.erase(key);
+  future.own.erase("connector");
+  // Each column has a field, of a type that may be wider than what was declared.
+  future.table.columns = TableOfSchema(wanted.schema).table.columns;
+  future.table.options = PlaceOf(database, name);
+  return future;
 }
 
 Status IcebergCatalog::CheckTable(const Table& table) const {

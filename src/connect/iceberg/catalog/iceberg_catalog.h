@@ -29,6 +29,8 @@ class IcebergCatalog : public ExternalCatalog {
   Result<std::optional<ExternalTable>> FindTable(const std::string& database,
                                                  const std::string& name) override;
   Status CheckTable(const Table& table) const override;
+  Result<ExternalTable> FutureTable(const std::string& database, const std::string& name,
+                                    const Table& table) const override;
   Status CreateTable(const std::string& database, const std::string& name, const Table& table) override;
   Status DropTable(const std::string& database, const std::string& name) override;
   Status RenameTable(const std::string& database, const std::string& name, const std::string& to) override;
@@ -40,6 +42,8 @@ class IcebergCatalog : public ExternalCatalog {
   Result<iceberg::Catalog*> Open();
   // To look only: null if there is none yet, and none is made.
   Result<iceberg::Catalog*> OpenIfThere();
+  // Options of a table of that name: what reads and writes it, but for what CREATE CATALOG says.
+  Options PlaceOf(const std::string& database, const std::string& name) const;
   Status Alter(iceberg::Catalog* catalog, const iceberg::TableName& name,
                const std::vector<TableChange>& changes, bool* again);
 
