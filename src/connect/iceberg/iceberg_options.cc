@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 
@@ -153,6 +154,11 @@ Result<ParquetOptions::Compression> ParquetCodec(std::string name) {
           "there are 'zstd', 'snappy' and 'uncompressed'; the sink's option wins over the table's property");
 }
 
+bool IsTableProperty(std::string_view option) {
+  return std::ranges::any_of(kPropertyPrefixes,
+                             [&](std::string_view prefix) { return option.starts_with(prefix); });
+}
+
 std::vector<std::string> NamespaceOf(std::string_view database) {
   std::vector<std::string> levels;
   for (size_t dot = database.find('.'); dot != std::string_view::npos; dot = database.find('.')) {
@@ -185,9 +191,7 @@ Result<IcebergOptions> IcebergOptions::From(const Table& table) {
   options.format_version = version == "2" ? 2 : 3;
   options.partition_by = table.option("caudal.partition-by");
   for (const auto& [key, value] : table.options) {
-    for (const std::string_view prefix : kPropertyPrefixes) {
-      if (key.starts_with(prefix)) options.properties[key] = value;
-    }
+    if (IsTableProperty(key)) options.properties[key] = value;
     if (key.starts_with("s3.") || key == "client.region") options.store[key] = value;
   }
   const std::string_view files = table.option("caudal.sink.max-open-files", "32");

@@ -20,6 +20,9 @@ inline constexpr const char* kCodecProperty = "write.parquet.compression-codec";
 // User error for a codec that is not written.
 Result<ParquetOptions::Compression> ParquetCodec(std::string name);
 
+// Whether a table that is made keeps the option as a property.
+bool IsTableProperty(std::string_view option);
+
 // "a.b" is a namespace of two levels.
 std::vector<std::string> NamespaceOf(std::string_view database);
 

@@ -23,6 +23,18 @@ constexpr std::string_view kOfCatalog[] = {
     "catalog-name", "catalog-type",      "uri",    "warehouse",        "credential",    "token",
     "scope",        "oauth2-server-uri", "prefix", "catalog-database", "catalog-table", "type"};
 
+// What is said where a table is made and not kept with it would be forgotten without a word.
+Status CheckKept(const Options& said, const Options& of_catalog) {
+  for (const auto& [key, value] : said) {
+    if (key == "connector" || key == "format-version" || key == "caudal.partition-by") continue;
+    if (IsTableProperty(key) || of_catalog.contains(key)) continue;
+    return Status::User(fmt::format("option '{}' is not kept with the table: it is no property", key))
+        .Hint(fmt::format("say it where the table is read or written, as in t /*+ OPTIONS('{}' = '…') */",
+                          key));
+  }
+  return Status();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ExternalCatalog>> IcebergCatalog::Make(const Connector* connector,
@@ -147,6 +159,7 @@ Status IcebergCatalog::CheckTable(const Table& table) const {
   }
   for (const auto& [key, value] : table_options_) checked.options[key] = value;
   RETURN_IF_ERROR(ValidateOptions(*connector_, checked));
+  RETURN_IF_ERROR(CheckKept(table.options, table_options_));
   ASSIGN_OR_RETURN(const IcebergOptions options, IcebergOptions::From(checked));
   ASSIGN_OR_RETURN(const iceberg::NewTable made, NewIcebergTable(checked, options));
   if (made.schema.identifier_field_ids.size() == table.primary_key.size()) return Status();
