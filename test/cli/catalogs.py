@@ -52,7 +52,8 @@ class Catalogs(CliCase):
         planned = self.caudal("explain", "like.sql").stdout
         self.caudal("validate", "like.sql")
         self.assertFalse((self.folder / "lake").exists())
-        self.caudal("run", "like.sql", "--state", "state", "--until-idle", "1 s", "--drain")
+        self.caudal("run", "like.sql", "--state", "state", "--until-idle", "3 s", "--drain", "--set",
+                    "execution.checkpointing.interval=100 ms")
         rows = self.rows("sql", "SELECT id, small, clock FROM `copied`")
         self.assertEqual([row for row in rows if "id" in row], [{"id": 1, "small": 2, "clock": "2026-03-01 10:00:00.000"}])
         self.assertEqual(self.caudal("explain", "like.sql").stdout, planned)
