@@ -10,7 +10,7 @@ export NINJA_STATUS ?= [%f/%t %es]
 
 .PHONY: help
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 # --- what users run ---------------------------------------------------------------------------------------------
 
