@@ -11,6 +11,7 @@
 #include "base/crc32c.h"
 #include "base/fault_point.h"
 #include "base/planted_fault.h"
+#include "fs/store_file_system.h"
 
 namespace caudal {
 namespace {
@@ -50,11 +51,27 @@ Status Fenced(int64_t generation, const std::string& folder) {
       .Hint("one process at a time may run a query; this one stops");
 }
 
+// In pieces: a full snapshot may be larger than what one answer of an object store can bring, or brings in
+// its time.
+Result<std::string> ReadInPieces(FileSystem* files, const std::string& path) {
+  constexpr int64_t kPieceBytes = int64_t{32} << 20;
+  ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file, files->Open(path));
+  std::string bytes;
+  bytes.reserve(static_cast<size_t>(file->size()));
+  while (static_cast<int64_t>(bytes.size()) < file->size()) {
+    const auto at = static_cast<int64_t>(bytes.size());
+    ASSIGN_OR_RETURN(const MutableBufferPtr piece, file->Read(at, std::min(kPieceBytes, file->size() - at)));
+    if (piece->size() == 0) break;  // it was cut meanwhile, which its length will tell
+    bytes += piece->view();
+  }
+  return bytes;
+}
+
 Result<std::string> ReadSegment(FileSystem* files, const std::string& folder, const SegmentRef& segment,
                                 std::map<std::string, std::string>* cache) {
   auto found = cache->find(segment.file);
   if (found == cache->end()) {
-    ASSIGN_OR_RETURN(std::string bytes, files->ReadAll(folder + "/" + segment.file));
+    ASSIGN_OR_RETURN(std::string bytes, ReadInPieces(files, folder + "/" + segment.file));
     if (!bytes.starts_with(kSegmentMagic)) {
       return Status::Data(fmt::format("segment '{}' is damaged: its magic is missing", segment.file));
     }
@@ -188,6 +205,15 @@ Status CheckpointStore::RemoveLeftovers() {
   for (const FileInfo& entry : entries) {
     const std::string_view name = FileName(entry.path);
     if (name.starts_with('.') && name.ends_with(".tmp")) RETURN_IF_ERROR(files_->Remove(entry.path));
+  }
+  PendingFiles* pending = PendingFilesAt(files_, folder_);
+  if (pending == nullptr) return Status();
+  const Result<std::vector<UnpublishedFile>> uploads = pending->ListUnpublished(folder_);
+  if (!uploads.ok()) return Status();  // they cost money and nothing else, and not every key may list them
+  for (const UnpublishedFile& upload : *uploads) {
+    const auto segment = ParseName(FileName(upload.path), "segment-", true);
+    const bool ours = upload.path.substr(0, upload.path.rfind('/')) == folder_;
+    if (ours && segment && segment->generation < generation_) RETURN_IF_ERROR(pending->Abort(upload));
   }
   return Status();
 }

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 
 #include "base/fault_point.h"
 #include "fs/memory_file_system.h"
+#include "fs/scheme_file_system.h"
 
 namespace caudal {
 namespace {
@@ -20,7 +22,7 @@ class CheckpointStoreTest : public ::testing::Test {
     return std::move(*store);
   }
   // A manifest with one segment file of one table.
-  Status Commit(CheckpointStore& store, int64_t number, std::string records = "records") {
+  Status Commit(CheckpointStore& store, int64_t number, const std::string& records = "records") {
     SegmentRef segment;
     segment.table = "keys";
     RETURN_IF_ERROR(store.WriteSegment(number, {records}, {&segment}));
@@ -62,6 +64,97 @@ TEST_F(CheckpointStoreTest, AStartRemovesWhatACrashLeftHalfMade) {
   ASSERT_TRUE(second->Restore().ok());
   EXPECT_FALSE(*files_.Exists(half));
   EXPECT_TRUE(*files_.Exists("state/manifest-1-1"));
+}
+
+// An object store gives an answer up to some size and in some time; a full snapshot has no such bounds.
+class AnswersInPieces : public SchemeFileSystem {
+ public:
+  explicit AnswersInPieces(Env* env) : SchemeFileSystem(&memory_, {}), memory_(env) {}
+  static constexpr int64_t kMost = int64_t{32} << 20;
+
+  Result<std::string> ReadAll(const std::string& path) override {
+    ASSIGN_OR_RETURN(const FileInfo file, Stat(path));
+    if (file.size > kMost) return Status::External("an answer of such a size never arrives", Retry::kBackoff);
+    return memory_.ReadAll(path);
+  }
+  Result<std::unique_ptr<RandomAccessFile>> Open(const std::string& path) override {
+    ASSIGN_OR_RETURN(auto file, memory_.Open(path));
+    return std::unique_ptr<RandomAccessFile>(new Opened(std::move(file)));
+  }
+
+ private:
+  class Opened : public RandomAccessFile {
+   public:
+    explicit Opened(std::unique_ptr<RandomAccessFile> file) : file_(std::move(file)) {}
+    Result<MutableBufferPtr> Read(int64_t offset, int64_t length) override {
+      if (length > kMost) return Status::External("an answer of such a size never arrives", Retry::kBackoff);
+      return file_->Read(offset, length);
+    }
+    int64_t size() const override { return file_->size(); }
+
+   private:
+    std::unique_ptr<RandomAccessFile> file_;
+  };
+  MemoryFileSystem memory_;
+};
+
+TEST_F(CheckpointStoreTest, ASegmentOfAnySizeIsRead) {
+  AnswersInPieces files(&env_);
+  std::string records(70 << 20, 'r');
+  records[40 << 20] = 's';
+  auto store = std::move(CheckpointStore::Open(&env_, &files, "state", "p/q")).value();
+  ASSERT_TRUE(store->Restore().ok());
+  ASSERT_TRUE(Commit(*store, 1, records).ok());
+  auto again = std::move(CheckpointStore::Open(&env_, &files, "state", "p/q")).value();
+  auto restored = again->Restore();
+  ASSERT_TRUE(restored.ok()) << restored.status().ToString();
+  EXPECT_TRUE((*restored)->segments[0][0] == records);
+}
+
+// Files in memory, and uploads of which nobody will hear again.
+class StoreWithUploads : public SchemeFileSystem, public PendingFiles {
+ public:
+  explicit StoreWithUploads(Env* env) : SchemeFileSystem(&memory_, {{"s3", &memory_}}), memory_(env) {}
+
+  PendingFiles* pending(const std::string&) override { return this; }
+  Result<std::unique_ptr<PendingFile>> Begin(const std::string&) override { return Status::Internal("none"); }
+  Result<PublishOutcome> Publish(const std::string&, const std::string&) override {
+    return PublishOutcome::kGone;
+  }
+  Result<std::vector<UnpublishedFile>> ListUnpublished(const std::string& folder) override {
+    if (refuses) return Status::External("403 AccessDenied", Retry::kBackoff);
+    std::vector<UnpublishedFile> found;
+    for (const std::string& path : uploads) {
+      if (path.starts_with(folder + "/")) found.push_back({path, "upload"});
+    }
+    return found;
+  }
+  Status Abort(const UnpublishedFile& file) override {
+    uploads.erase(file.path);
+    return Status();
+  }
+  std::set<std::string> uploads;
+  bool refuses = false;
+
+ private:
+  MemoryFileSystem memory_;
+};
+
+TEST_F(CheckpointStoreTest, AStartGivesUpTheSegmentsThatAKilledOneBegan) {
+  StoreWithUploads files(&env_);
+  const auto start = [&] {
+    auto store = std::move(CheckpointStore::Open(&env_, &files, "s3://b/state", "p/q")).value();
+    EXPECT_TRUE(store->Restore().ok());
+    return store->generation();
+  };
+  ASSERT_EQ(start(), 1);
+  const std::set<std::string> others = {"s3://b/state/segment-3-1", "s3://b/other/segment-1-1"};
+  files.uploads = others;
+  files.uploads.insert("s3://b/state/segment-1-7");
+  ASSERT_EQ(start(), 2);
+  EXPECT_EQ(files.uploads, others) << "a newer start's own, or another query's";
+  files.refuses = true;
+  EXPECT_EQ(start(), 3) << "whoever may not list them goes on without";
 }
 
 TEST_F(CheckpointStoreTest, AZombieCannotCommit) {
