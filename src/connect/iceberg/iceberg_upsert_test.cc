@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -17,6 +18,8 @@
 #include "data/column_builder.h"
 #include "data/column_view.h"
 #include "fs/local_file_system.h"
+#include "fs/memory_file_system.h"
+#include "fs/scheme_file_system.h"
 #include "iceberg/index/key_index.h"
 #include "iceberg/scan/scan_plan.h"
 
@@ -256,6 +259,41 @@ TEST_P(IcebergUpsertTest, KeepsTheContractOfSinks) {
     return test;
   });
   EXPECT_GE(cut_short, 8);
+}
+
+// A state in memory, and tables that name another store.
+class StateElsewhere : public SchemeFileSystem {
+ public:
+  explicit StateElsewhere(Env* env) : SchemeFileSystem(&memory_, {{"s3", &memory_}}), memory_(env) {}
+  Result<FileSystem*> WithOptions(const FileOptions&) override { return FileSystem::Local(); }
+  MemoryFileSystem* memory() { return &memory_; }
+
+ private:
+  MemoryFileSystem memory_;
+};
+
+TEST_P(IcebergUpsertTest, WhatAnEpochKeptInAStateElsewhereGoesWithIt) {
+  StateElsewhere state(&env_);
+  ConnectorContext context = Context(1);
+  context.files = &state;
+  context.segment_dir = "s3://b/state";
+  ASSERT_TRUE(state.MakeDirectories(context.segment_dir).ok());
+  auto sink = std::move(connector_.MakeSink(table_, context)).value();
+  auto committer = std::move(sink->MakeCommitter()).value();
+  auto writer = std::move(sink->MakeWriter(0)).value();
+  sink_contract::NoRejects rejects;
+  const auto kept = [&] {
+    return std::ranges::count_if(state.memory()->Paths(),
+                                 [](const std::string& path) { return path.ends_with(".places"); });
+  };
+  for (int64_t epoch = 1; epoch <= 3; ++epoch) {
+    ASSERT_TRUE(writer->Write(Rows({{kI, epoch, 0, "a"}}), rejects).ok());
+    auto committable = (*writer->Seal({1, epoch}))->Prepare();
+    ASSERT_TRUE(committable.ok()) << committable.status().ToString();
+    EXPECT_EQ(kept(), 1);
+    ASSERT_EQ(committer->Commit({1, epoch}, std::span(&*committable, 1)).outcome, CommitOutcome::kCommitted);
+    EXPECT_EQ(kept(), 0);
+  }
 }
 
 TEST_P(IcebergUpsertTest, AnEpochThatChangedNothingIsSettledForGood) {

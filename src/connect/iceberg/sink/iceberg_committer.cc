@@ -120,7 +120,7 @@ Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<Iceberg
   if (outcome.snapshot_id == 0) RETURN_IF_ERROR(settled_.Note({token.generation, token.epoch}));
   // Nobody asks for them again, and what stays is a leftover.
   for (const IcebergCommittable& part : parts) {
-    if (part.keys) (void)plan_->files->Remove(part.keys->path).ok();
+    if (part.keys) (void)plan_->state_files->Remove(part.keys->path).ok();
   }
   return Status();
 }
