@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "fs/file_path.h"
+
 namespace caudal {
 namespace {
 
@@ -147,8 +149,11 @@ void FileQueue::Release(int64_t looked_micros) {
   std::sort(held_.begin(), held_.end(),
             [](const Held& a, const Held& b) { return a.file.name < b.file.name; });
   // A look that began after a name was found, or clearly after its file's time, found all that came before.
+  // A store's clock is another one, it tells seconds, and an upload has the time of its begin.
+  const bool in_store = !SchemeOf(position_.root).empty();
   const auto waits = [&](const Held& held) {
-    return held.look == looks_ && held.file.info.changed_micros >= looked_micros - kTickMicros;
+    const bool is_young = in_store || held.file.info.changed_micros >= looked_micros - kTickMicros;
+    return held.look == looks_ && is_young;
   };
   auto end = watched_ ? std::find_if_not(held_.rbegin(), held_.rend(), waits).base() : held_.end();
   for (auto held = held_.begin(); held != end; ++held) waiting_.push_back(std::move(held->file));

@@ -1,7 +1,8 @@
 // FileQueue: the files of one split in the order in which they are to be read, found by listing the folder
 // now and then; the files that came too late to be read in order; and those that changed after they were
 // read. A look is not atomic: it may find a name and miss one that got there before. So names at the end of
-// the order that are as young as the look wait for the next one. Whether a change counts as one of a file or
+// the order that are as young as the look wait for the next one; in a store, whose times say less, all new
+// ones do. Whether a change counts as one of a file or
 // as a late file hangs on FilePosition's memory alone, so that it is the same whether the query ran through
 // or was started again.
 //

@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "fs/local_file_system.h"
+#include "fs/memory_file_system.h"
+#include "fs/scheme_file_system.h"
 
 namespace caudal {
 namespace {
@@ -97,6 +99,42 @@ TEST_F(FileQueueTest, OldNamesWaitForNoSecondLook) {
   ASSERT_TRUE(queue.List().ok());
   EXPECT_EQ(queue.Next()->name, "f1");
   EXPECT_EQ(queue.Next()->name, "f2");
+}
+
+// A store cuts times to seconds, and an upload has that of its begin.
+class RacingStore : public SchemeFileSystem {
+ public:
+  explicit RacingStore(Env* env) : SchemeFileSystem(&memory_, {{"s3", &memory_}}), memory_(env) {}
+  Result<std::vector<FileInfo>> List(const std::string& path) override {
+    ASSIGN_OR_RETURN(std::vector<FileInfo> found, memory_.List(path));
+    std::erase_if(found, [&](const FileInfo& file) { return file.path == path + "/" + missed; });
+    missed.clear();
+    return found;
+  }
+  std::string missed = "none";
+
+ private:
+  MemoryFileSystem memory_;
+};
+
+TEST_F(FileQueueTest, InAStoreEachNewNameWaitsHoweverOldItsFile) {
+  RacingStore store(&env_);
+  ASSERT_TRUE(store.MakeDirectories("s3://b/in").ok());
+  FilePosition start;
+  start.root = "s3://b/in";
+  FileQueue queue(&store, &env_, 0, true, true, start);
+  ASSERT_TRUE(queue.List().ok());
+  for (const char* name : {"f1", "f2"})
+    ASSERT_TRUE(*store.CreateIfAbsent(std::string("s3://b/in/") + name, "x"));
+  env_.Advance(5'000'000);
+  store.missed = "f1";
+  ASSERT_TRUE(queue.List().ok());
+  EXPECT_EQ(queue.Next(), std::nullopt);
+  EXPECT_TRUE(queue.holds_back());
+  ASSERT_TRUE(queue.List().ok());
+  EXPECT_EQ(queue.Next()->name, "f1");
+  EXPECT_EQ(queue.Next()->name, "f2");
+  EXPECT_TRUE(queue.TakeLate().empty());
 }
 
 // Each came while nobody looked, with an old time of its own.
