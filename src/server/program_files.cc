@@ -29,4 +29,8 @@ FileSystem* ProgramFiles() {
   return files->files();
 }
 
+Result<FileSystem*> FilesOfTable(const Table& revealed) {
+  return FilesWithOptions(ProgramFiles(), revealed.options);
+}
+
 }  // namespace caudal

@@ -3,6 +3,7 @@
 
   test/cli/dead_letters.py build/release/caudal [-k PATTERN]
 """
+import base64
 import collections
 import json
 import random
@@ -10,6 +11,7 @@ import subprocess
 import time
 
 from cli_case import CliCase, main
+from object_store import ObjectStore
 
 LETTERS = """CREATE TABLE letters (query STRING, source STRING, file STRING, `offset` BIGINT, `raw` BYTES, error_class STRING, error_message STRING,
   rejected_at TIMESTAMP_LTZ(3)) WITH ('connector' = 'filesystem', 'path' = 'letters', 'format' = 'json');
@@ -114,6 +116,31 @@ class DeadLetters(CliCase):
             process.wait()
         self.caudal("dlq", "replay", "job.sql", "--class", "contract")
         self.assertEqual(self.input_lines() - before, collections.Counter(bad + [ROWS[1], ROWS[4]]))
+
+
+class InStores(CliCase):
+    """Letters and source name stores of their own, and the environment another one."""
+
+    def test_letters_are_where_their_table_says(self):
+        with ObjectStore() as letters, ObjectStore() as events, ObjectStore() as other:
+            options = ", 's3.endpoint' = '{}', 's3.access-key-id' = '${{env:KEY}}', 's3.secret-access-key' = '${{env:KEY}}')"
+            job = JOB.format(more="").replace("'path' = 'letters'", "'path' = 's3://b/letters'").replace("'path' = 'in'", "'path' = 's3://b/in'")
+            job = job.replace("'format' = 'json');\nCREATE TABLE events", "'format' = 'json'" + options.format(letters.endpoint) + ";\nCREATE TABLE events")
+            job = job.replace("'caudal.dead-letter' = 'letters')", "'caudal.dead-letter' = 'letters'" + options.format(events.endpoint))
+            self.write("job.sql", job)
+            environment = {"AWS_ENDPOINT_URL_S3": other.endpoint, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "KEY": "secret"}
+            self.assertIn("no row has been kept aside yet", self.caudal("dlq", "ls", "job.sql", environment=environment).stderr)
+            letter = {"query": "job/kept", "source": "events", "file": "s3://b/in/f.json", "offset": 0, "raw": base64.b64encode(b"no json").decode(),
+                      "error_class": "malformed", "error_message": "it is none", "rejected_at": "2026-03-01 12:00:00.000Z"}
+            letters.objects["b/letters/part-1.json"] = json.dumps(letter).encode() + b"\n"
+            self.assertEqual([row["rows"] for row in self.rows("dlq", "ls", "job.sql", environment=environment)], [1])
+            replay = ["dlq", "replay", "job.sql", "--class", "malformed"]
+            self.assertEqual(self.rows(*replay, environment=environment)[0]["replayed"], 1)
+            again = self.rows(*replay, environment=environment)[0]
+            self.assertEqual((again["replayed"], again["replayed_before"]), (0, 1))
+            self.assertEqual([content for name, content in events.objects.items() if name.startswith("b/in/")], [b"no json\n"])
+            self.assertEqual(sum(name.startswith("b/letters/_handled/") for name in letters.objects), 1)
+            self.assertEqual(other.objects, {})
 
 
 class Budget(CliCase):

@@ -10,6 +10,7 @@
 #include "base/env.h"
 #include "data/text/time_text.h"
 #include "fs/file_system.h"
+#include "run/plan_tables.h"
 #include "server/cli/console/row_printer.h"
 #include "server/cli/console/script_runner.h"
 #include "server/cli/dead_letters/letter_report.h"
@@ -56,7 +57,9 @@ Result<std::string> MissingStore(const Table& table) {
   if (table.option("url").starts_with(kSqlite)) path = table.option("url").substr(kSqlite.size());
   if (path.starts_with(kFile)) path.erase(0, kFile.size());
   if (path.empty()) return path;
-  ASSIGN_OR_RETURN(const bool exists, ProgramFiles()->Exists(path));
+  ASSIGN_OR_RETURN(const Table revealed, Revealed(table));
+  ASSIGN_OR_RETURN(FileSystem* const files, FilesOfTable(revealed));
+  ASSIGN_OR_RETURN(const bool exists, files->Exists(path));
   return exists ? std::string() : fmt::format("'{}'", path);
 }
 

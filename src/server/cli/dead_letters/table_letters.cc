@@ -103,8 +103,9 @@ Result<std::unique_ptr<LetterStore>> TableLetters::Open(Program* program, const 
   }
   ASSIGN_OR_RETURN(const Table revealed, Revealed(table));
   ASSIGN_OR_RETURN(const FileTableOptions options, FileTableOptions::From(revealed));
+  ASSIGN_OR_RETURN(FileSystem* const files, FilesOfTable(revealed));
   return std::unique_ptr<LetterStore>(
-      new TableLetters(program, table, fmt::format("{}/{}", options.path, kNotes)));
+      new TableLetters(program, table, files, fmt::format("{}/{}", options.path, kNotes)));
 }
 
 std::string TableLetters::Select() const {
@@ -121,7 +122,7 @@ std::string TableLetters::Select() const {
 }
 
 Status TableLetters::Read(const LetterVisitor& visit) {
-  ASSIGN_OR_RETURN(const FileListing listing, ListFiles(ProgramFiles(), notes_.substr(0, notes_.rfind('/'))));
+  ASSIGN_OR_RETURN(const FileListing listing, ListFiles(files_, notes_.substr(0, notes_.rfind('/'))));
   if (listing.files.empty()) return Status();
   sql::Session session(program_->mutable_catalog());
   ASSIGN_OR_RETURN(const std::vector<sql::Outcome> outcomes, session.Execute(Select()));
@@ -137,18 +138,17 @@ Status TableLetters::Read(const LetterVisitor& visit) {
 
 Result<Marks> TableLetters::ReadMarks() {
   Marks marks;
-  FileSystem* files = ProgramFiles();
-  ASSIGN_OR_RETURN(const std::vector<FileInfo> found, files->List(notes_));
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> found, files_->List(notes_));
   for (const FileInfo& file : found) {
     if (file.is_directory || !file.path.ends_with(".json")) continue;
-    ASSIGN_OR_RETURN(const std::string text, files->ReadAll(file.path));
+    ASSIGN_OR_RETURN(const std::string text, files_->ReadAll(file.path));
     const auto json = nlohmann::json::parse(text, nullptr, false);
     const Result<Mark> mark = ReadMark(json);
     if (!mark.ok() || !IsNote(json)) {
       return Status::Data(fmt::format("'{}' is no note of dead letters", file.path))
           .Hint("bring it back from a backup: without it, letters that were replayed would be again");
     }
-    if (json.contains("staged")) RETURN_IF_ERROR(Finish({json["staged"], json["target"]}));
+    if (json.contains("staged")) RETURN_IF_ERROR(FinishNoted(json));
     for (const auto& id : json["letters"]) marks[id] = *mark;
     const std::string name = file.path.substr(file.path.rfind('/') + 1);
     int number = 0;
@@ -160,8 +160,19 @@ Result<Marks> TableLetters::ReadMarks() {
 
 // The file that nobody sees gets its name; it had it already if it is gone.
 Status TableLetters::Finish(const Replay& replay) {
-  ASSIGN_OR_RETURN(const bool waits, ProgramFiles()->Exists(replay.staged));
-  return waits ? ProgramFiles()->Rename(replay.staged, replay.target) : Status();
+  ASSIGN_OR_RETURN(const bool waits, replay.files->Exists(replay.staged));
+  return waits ? replay.files->Rename(replay.staged, replay.target) : Status();
+}
+
+Status TableLetters::FinishNoted(const nlohmann::json& note) const {
+  Replay replay{ProgramFiles(), note["staged"], note["target"]};
+  // A note from before there was this has none.
+  if (note.contains("source") && note["source"].is_string()) {
+    const Result<Table> source = SourceTable(*program_, note["source"]);
+    if (!source.ok()) return Status();  // nobody reads it any more
+    ASSIGN_OR_RETURN(replay.files, FilesOfTable(*source));
+  }
+  return Finish(replay);
 }
 
 Result<TableLetters::Replay> TableLetters::PlaceFor(const std::string& source) const {
@@ -179,10 +190,11 @@ Result<TableLetters::Replay> TableLetters::PlaceFor(const std::string& source) c
     return Status::User(
         fmt::format("table '{}' is of Parquet files: its dead letters have no bytes to replay", source));
   }
-  ASSIGN_OR_RETURN(const FileListing listing, ListFiles(ProgramFiles(), options.path));
+  Replay replay;
+  ASSIGN_OR_RETURN(replay.files, FilesOfTable(table));
+  ASSIGN_OR_RETURN(const FileListing listing, ListFiles(replay.files, options.path));
   // Right behind the last file there is: files are read in the order of their names.
   const std::string last = listing.files.empty() ? std::string("0") : listing.files.back().name;
-  Replay replay;
   replay.target = fmt::format("{}/{}-replay-{:08}.json", options.path, last, next_note_);
   const size_t slash = replay.target.rfind('/');
   replay.staged = fmt::format("{}/.{}", replay.target.substr(0, slash), replay.target.substr(slash + 1));
@@ -197,7 +209,7 @@ Result<TableLetters::Replay> TableLetters::PlaceFor(const std::string& source) c
 Result<TableLetters::Replay> TableLetters::Stage(const std::string& source,
                                                  const std::vector<Letter>& letters) const {
   ASSIGN_OR_RETURN(Replay replay, PlaceFor(source));
-  ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, ProgramFiles()->Create(replay.staged));
+  ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, replay.files->Create(replay.staged));
   for (const Letter& letter : letters) {
     RETURN_IF_ERROR(file->Append(letter.raw.value_or("")));
     RETURN_IF_ERROR(file->Append("\n"));
@@ -208,21 +220,21 @@ Result<TableLetters::Replay> TableLetters::Stage(const std::string& source,
 
 Result<bool> TableLetters::Commit(const std::string& source, const std::vector<Letter>& letters,
                                   const Mark& mark, int number) {
-  FileSystem* files = ProgramFiles();
   nlohmann::ordered_json note = {
       {"what", MarkName(mark.what)}, {"at", mark.at_millis}, {"reason", mark.reason}};
   Replay replay;
   if (mark.what == Mark::What::kReplayed) {
     ASSIGN_OR_RETURN(replay, Stage(source, letters));
+    note["source"] = source;
     note["staged"] = replay.staged;
     note["target"] = replay.target;
   }
   note["letters"] = nlohmann::ordered_json::array();
   for (const Letter& letter : letters) note["letters"].push_back(letter.id());
   const std::string text = note.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
-  RETURN_IF_ERROR(files->MakeDirectories(notes_));
+  RETURN_IF_ERROR(files_->MakeDirectories(notes_));
   ASSIGN_OR_RETURN(const bool made,
-                   files->CreateIfAbsent(fmt::format("{}/{}", notes_, FileName(number)), text));
+                   files_->CreateIfAbsent(fmt::format("{}/{}", notes_, FileName(number)), text));
   if (made && !replay.staged.empty()) RETURN_IF_ERROR(Finish(replay));
   return made;
 }

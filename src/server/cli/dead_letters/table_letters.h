@@ -3,7 +3,8 @@
 // Notes are files of the folder `_handled` in the table's own, one a command, made only if their number is
 // free: whoever loses looks again. A replay writes a file that nobody sees, then the note, then gives the
 // file its name; what a crash left between note and name the next command finishes
-// (docs/connectors/filesystem.md).
+// (docs/connectors/filesystem.md). The letters' table and the one they came from may be in stores of their
+// own.
 #pragma once
 
 #include "server/cli/dead_letters/letter_store.h"
@@ -20,10 +21,11 @@ class TableLetters : public LetterStore {
 
  private:
   struct Replay {
-    std::string staged, target;  // paths in the watched folder
+    FileSystem* files = nullptr;  // of the watched folder
+    std::string staged, target;   // paths in it
   };
-  TableLetters(Program* program, Table table, std::string notes)
-      : program_(program), table_(std::move(table)), notes_(std::move(notes)) {}
+  TableLetters(Program* program, Table table, FileSystem* files, std::string notes)
+      : program_(program), table_(std::move(table)), files_(files), notes_(std::move(notes)) {}
   std::string Select() const;
   // False: another command was faster with this number.
   Result<bool> Commit(const std::string& source, const std::vector<Letter>& letters, const Mark& mark,
@@ -32,9 +34,12 @@ class TableLetters : public LetterStore {
   Result<Replay> PlaceFor(const std::string& source) const;
   Result<Replay> Stage(const std::string& source, const std::vector<Letter>& letters) const;
   static Status Finish(const Replay& replay);
+  // What the note tells of, if the program still reads what it was replayed to.
+  Status FinishNoted(const nlohmann::json& note) const;
 
   Program* program_;
   Table table_;
+  FileSystem* files_;  // of `table_`
   std::string notes_;  // the folder
   int next_note_ = 1;  // after ReadMarks
 };
