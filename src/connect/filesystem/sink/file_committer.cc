@@ -11,22 +11,27 @@ namespace caudal {
 
 CommitResult FileCommitter::Commit(Epoch epoch, std::span<const Committable> committables) {
   const auto unknown = [](Status status) { return CommitResult{CommitOutcome::kUnknown, std::move(status)}; };
-  bool any = false;
+  std::vector<CommittedFile> files;
   for (const Committable& committable : committables) {
     Result<std::vector<CommittedFile>> names = FilesFromJson(committable.payload);
     if (!names.ok()) return {CommitOutcome::kRefused, std::move(names).status()};
-    for (const CommittedFile& file : *names) {
-      any = true;
-      CommitResult named = Name(file);
-      if (named.outcome == CommitOutcome::kCommitted) continue;
-      if (named.outcome != CommitOutcome::kLost) return named;
-      const Result<Epoch> committed = ledger_.Read();
-      if (!committed.ok()) return unknown(committed.status());
-      if (*committed < epoch) return named;
-    }
+    files.insert(files.end(), names->begin(), names->end());
+  }
+  const bool is_store = std::ranges::any_of(files, [](const auto& file) { return !file.ticket.empty(); });
+  if (is_store && !plan_->ephemeral) {
+    Status begun = ledger_.Begin(epoch);
+    if (!begun.ok()) return unknown(std::move(begun));
+  }
+  for (const CommittedFile& file : files) {
+    CommitResult named = Name(file);
+    if (named.outcome == CommitOutcome::kCommitted) continue;
+    if (named.outcome != CommitOutcome::kLost) return named;
+    const Result<Epoch> committed = ledger_.Read();
+    if (!committed.ok()) return unknown(committed.status());
+    if (*committed < epoch) return named;
   }
   // What no manifest names is never committed again.
-  if (!any || plan_->ephemeral) return {};
+  if (files.empty() || plan_->ephemeral) return {};
   Status written = ledger_.Write(epoch);
   return written.ok() ? CommitResult() : unknown(std::move(written));
 }
@@ -100,7 +105,7 @@ CommitResult FileCommitter::Name(const CommittedFile& file) {
 
 Result<Epoch> FileCommitter::LastCommitted() {
   if (plan_->ephemeral) return Epoch();
-  ASSIGN_OR_RETURN(const Epoch noted, ledger_.Read());
+  ASSIGN_OR_RETURN(const Epoch noted, ledger_.Newest());
   if (plan_->pending != nullptr) {
     ASSIGN_OR_RETURN(uploads_, LookForUploads());
     return noted;

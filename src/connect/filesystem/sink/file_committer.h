@@ -20,7 +20,8 @@ class FileCommitter : public SinkCommitter {
   explicit FileCommitter(const FileSinkPlan* plan)
       : plan_(plan), ledger_(plan->format.files, plan->ledger_path()) {}
 
-  // As the ledger has it or the files that stand in the folder, for either may be gone.
+  // As the ledger has it or the files that stand in the folder, for either may be gone; in a store the ledger
+  // alone, which has there an epoch whose commit has only begun.
   Result<Epoch> LastCommitted() override;
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
   // Hidden files of this sink's earlier generations: those that LastCommitted met, or else it looks for them.

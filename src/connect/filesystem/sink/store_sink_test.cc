@@ -199,6 +199,28 @@ TEST_F(StoreSinkTest, AnUploadThatIsGoneIsLostAndANameThatIsTakenRefused) {
   EXPECT_EQ(*store_.memory()->ReadAll(taken), "of somebody else");
 }
 
+// Names do not tell it here: the ledger does, before the first file has its name.
+TEST_F(StoreSinkTest, AnEpochWhoseCommitHasBegunIsKnownToTheNextStart) {
+  const auto sink = MakeSink(1);
+  const auto writer = std::move(sink->MakeWriter(0)).value();
+  ASSERT_EQ(Commit(1, {1, 6}, Prepare(writer.get(), {1, 6})).outcome, CommitOutcome::kCommitted);
+  const Committable committable = Prepare(writer.get(), {1, 7});
+  for (const UnpublishedFile& file : *store_.ListUnpublished("s3://b/out/p=1"))
+    ASSERT_TRUE(store_.Abort(file).ok());
+  EXPECT_EQ(Commit(1, {1, 7}, committable).outcome, CommitOutcome::kLost);
+  EXPECT_EQ(store_.Paths().size(), 3u) << "one of the two has its name";
+  const auto next = MakeSink(2);
+  const auto committer = std::move(next->MakeCommitter()).value();
+  EXPECT_EQ(*committer->LastCommitted(), (Epoch{1, 7}));
+  EXPECT_EQ(Commit(2, {1, 7}, committable).outcome, CommitOutcome::kLost) << "begun is not committed";
+  const Committable whole = Prepare(writer.get(), {1, 8});
+  EXPECT_EQ(Commit(2, {1, 8}, whole).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(*committer->LastCommitted(), (Epoch{1, 8}));
+  // A process of before that is late takes nothing back.
+  EXPECT_EQ(Commit(1, {1, 7}, committable).outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(*committer->LastCommitted(), (Epoch{1, 8}));
+}
+
 // Finished files are their readers': the ledger says that they were there.
 TEST_F(StoreSinkTest, FilesThatWereTakenAwayAfterTheirCommitAreNotMissed) {
   const auto sink = MakeSink(1);
