@@ -170,6 +170,10 @@ CREATE TABLE c (id BIGINT) WITH ('connector' = 'blackhole');
         self.assertEqual([row["table"] for row in self.rows("table", "check", "two.sql", "b")], ["b"])
         self.assertIn("table 'c' is not of connector 'iceberg'", self.refused("table", "check", "two.sql", "c", code=3))
         self.assertIn("unknown table 'd'", self.refused("table", "check", "two.sql", "d", code=3))
+        self.write("names.sql", CATALOG + "CREATE TEMPORARY TABLE again LIKE lake.default_database.a;"
+                   "INSERT INTO lake.default_database.a SELECT id FROM again;")
+        self.assertEqual([row["table"] for row in self.rows("table", "check", "names.sql")], ["lake.default_database.a"])
+        self.assertEqual([row["table"] for row in self.rows("table", "check", "names.sql", "again")], ["again"])
         self.write("none.sql", "CREATE TABLE c (id BIGINT) WITH ('connector' = 'blackhole');")
         self.assertIn("'none' has no Iceberg table", self.refused("table", "check", "none.sql", code=3))
 

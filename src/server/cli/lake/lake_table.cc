@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/secret.h"
 #include "server/program_files.h"
@@ -61,7 +62,7 @@ Result<NamedTable> FindNamed(const Catalog& catalog, const std::string& name) {
       .Hint("name it as the program does: t, or catalog.database.t of a catalog that it creates");
 }
 
-// Each once, though several queries write it.
+// What queries write first: a table is shown by its own name, and not by one that the session gave it.
 std::vector<NamedTable> AllOf(const Program& program) {
   std::vector<NamedTable> tables;
   const auto add = [&](const Table& table) {
@@ -69,13 +70,22 @@ std::vector<NamedTable> AllOf(const Program& program) {
                                    [&](const NamedTable& one) { return one.name == table.name; });
     if (!known && IsIceberg(table)) tables.push_back({table.name, table});
   };
-  for (const std::string& name : program.catalog().TableNames()) add(*program.catalog().FindTable(name));
   for (const Plan& plan : program.Queries()) {
     for (const PlanNode& node : plan.nodes) {
       if (const auto* sink = node.as<SinkNode>()) add(sink->table);
     }
   }
+  for (const std::string& name : program.catalog().TableNames()) add(*program.catalog().FindTable(name));
   return tables;
+}
+
+bool IsSameTable(const IcebergOptions& a, const IcebergOptions& b) {
+  const auto place = [](const IcebergOptions& options) {
+    return std::tie(options.catalog_type, options.catalog_file, options.rest.uri, options.rest.prefix,
+                    options.rest.warehouse, options.warehouse, options.catalog_name, options.name.space,
+                    options.name.name);
+  };
+  return place(a) == place(b);
 }
 
 Result<LakeTable> Open(NamedTable named) {
@@ -108,7 +118,11 @@ Result<std::vector<LakeTable>> OpenLakeTables(const Program& program, const std:
   }
   std::vector<LakeTable> opened;
   for (NamedTable& one : named) {
-    ASSIGN_OR_RETURN(opened.emplace_back(), Open(std::move(one)));
+    ASSIGN_OR_RETURN(LakeTable table, Open(std::move(one)));
+    const bool known = std::ranges::any_of(
+        opened, [&](const LakeTable& other) { return IsSameTable(other.options, table.options); });
+    // A program may have several names for one table; who says names means each of them.
+    if (!known || !names.empty()) opened.push_back(std::move(table));
   }
   return opened;
 }
