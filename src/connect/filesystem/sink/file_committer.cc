@@ -38,21 +38,27 @@ CommitResult FileCommitter::Commit(Epoch epoch, std::span<const Committable> com
 
 CommitResult FileCommitter::Taken(const CommittedFile& file) {
   return {CommitOutcome::kRefused,
-          Status::User(fmt::format("'{}' is there already and is another file than '{}', which is to get "
-                                   "its name",
-                                   file.final_path, file.hidden_path))
+          Status::User(fmt::format("'{}' is there already and is another file than {}", file.final_path,
+                                   file.ticket.empty()
+                                       ? fmt::format("'{}', which is to get its name", file.hidden_path)
+                                       : "the upload that is to get its name"))
               .Hint("move it away")};
 }
 
 CommitResult FileCommitter::Lost(const CommittedFile& file) const {
   const bool moved = !file.final_path.starts_with(plan_->root + "/");
-  return {
-      CommitOutcome::kLost,
-      Status::External(fmt::format("file '{}' with {} rows is gone, and so is what it was to become, '{}'{}",
-                                   file.hidden_path, file.rows, file.final_path,
-                                   moved ? fmt::format("; the table's folder is '{}' now", plan_->root) : ""))
-          .Hint(moved ? "give the table its former 'path' back, or begin with a new state folder"
-                      : "someone removed it before the commit was noted")};
+  const bool in_store = !file.ticket.empty();
+  const std::string what =
+      in_store ? fmt::format("the upload of '{}' with {} rows is gone, and there is no such file",
+                             file.final_path, file.rows)
+               : fmt::format("file '{}' with {} rows is gone, and so is what it was to become, '{}'",
+                             file.hidden_path, file.rows, file.final_path);
+  const char* why = in_store ? "a rule that ends incomplete uploads, or someone, ended it before the commit "
+                               "was noted (docs/object-stores.md)"
+                             : "someone removed it before the commit was noted";
+  return {CommitOutcome::kLost,
+          Status::External(what + (moved ? fmt::format("; the table's folder is '{}' now", plan_->root) : ""))
+              .Hint(moved ? "give the table its former 'path' back, or begin with a new state folder" : why)};
 }
 
 CommitResult FileCommitter::Rename(const CommittedFile& file) {

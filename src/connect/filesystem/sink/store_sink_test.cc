@@ -190,13 +190,18 @@ TEST_F(StoreSinkTest, AnUploadThatIsGoneIsLostAndANameThatIsTakenRefused) {
     ASSERT_TRUE(store_.Abort(file).ok());
   const CommitResult gone = Commit(1, {1, 1}, lost);
   EXPECT_EQ(gone.outcome, CommitOutcome::kLost);
-  EXPECT_THAT(gone.status.ToString(), HasSubstr("with 1 rows is gone"));
+  EXPECT_THAT(gone.status.ToString(), HasSubstr("the upload of 's3://"));
+  EXPECT_THAT(gone.status.ToString(), HasSubstr("with 1 rows is gone, and there is no such file"));
+  EXPECT_THAT(gone.status.ToString(), HasSubstr("a rule that ends incomplete uploads"));
   const Committable late = Prepare(writer.get(), {1, 2});
   const std::string taken = FilesFromJson(late.payload)->at(0).final_path;
   ASSERT_TRUE(store_.memory()->MakeDirectories("s3://b/out/p=0").ok());
   ASSERT_TRUE(*store_.memory()->CreateIfAbsent(taken, "of somebody else"));
-  EXPECT_EQ(Commit(1, {1, 2}, late).outcome, CommitOutcome::kRefused);
+  const CommitResult refused = Commit(1, {1, 2}, late);
+  EXPECT_EQ(refused.outcome, CommitOutcome::kRefused);
   EXPECT_EQ(*store_.memory()->ReadAll(taken), "of somebody else");
+  EXPECT_THAT(refused.status.ToString(),
+              HasSubstr("is there already and is another file than the upload that is to get its name"));
 }
 
 // Names do not tell it here: the ledger does, before the first file has its name.
