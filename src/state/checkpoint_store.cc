@@ -51,10 +51,25 @@ Status Fenced(int64_t generation, const std::string& folder) {
       .Hint("one process at a time may run a query; this one stops");
 }
 
-// In pieces: a full snapshot may be larger than what one answer of an object store can bring, or brings in
-// its time.
-Result<std::string> ReadInPieces(FileSystem* files, const std::string& path) {
+// Where what a manifest names of each file ends.
+std::map<std::string, int64_t> SizesOf(const Manifest& manifest) {
+  std::map<std::string, int64_t> sizes;
+  for (const NodeState& node : manifest.nodes) {
+    for (const SegmentRef& ref : node.segments) {
+      int64_t end = 0;  // of one that makes no sense, which is refused later
+      if (ref.offset >= 0 && ref.length >= 0 && ref.length <= INT64_MAX - ref.offset)
+        end = ref.offset + ref.length;
+      sizes[ref.file] = std::max(sizes[ref.file], end);
+    }
+  }
+  return sizes;
+}
+
+// In pieces if it is large, for a full snapshot may be larger than what one answer of an object store can
+// bring, or brings in its time; else in one step, as there may be many.
+Result<std::string> ReadFile(FileSystem* files, const std::string& path, int64_t size) {
   constexpr int64_t kPieceBytes = int64_t{32} << 20;
+  if (size < kPieceBytes) return files->ReadAll(path);
   ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file, files->Open(path));
   std::string bytes;
   bytes.reserve(static_cast<size_t>(file->size()));
@@ -68,10 +83,11 @@ Result<std::string> ReadInPieces(FileSystem* files, const std::string& path) {
 }
 
 Result<std::string> ReadSegment(FileSystem* files, const std::string& folder, const SegmentRef& segment,
+                                const std::map<std::string, int64_t>& sizes,
                                 std::map<std::string, std::string>* cache) {
   auto found = cache->find(segment.file);
   if (found == cache->end()) {
-    ASSIGN_OR_RETURN(std::string bytes, ReadInPieces(files, folder + "/" + segment.file));
+    ASSIGN_OR_RETURN(std::string bytes, ReadFile(files, folder + "/" + segment.file, sizes.at(segment.file)));
     if (!bytes.starts_with(kSegmentMagic)) {
       return Status::Data(fmt::format("segment '{}' is damaged: its magic is missing", segment.file));
     }
@@ -229,11 +245,12 @@ Result<RestoredCheckpoint> CheckpointStore::Load(const Epoch& epoch) {
   RestoredCheckpoint restored;
   ASSIGN_OR_RETURN(restored.manifest, ReadManifest(files_, folder_ + "/" + ManifestName(epoch)));
   RETURN_IF_ERROR(CheckManifest(restored.manifest, epoch, identity_));
+  const std::map<std::string, int64_t> sizes = SizesOf(restored.manifest);
   std::map<std::string, std::string> cache;
   for (const NodeState& node : restored.manifest.nodes) {
     std::vector<std::string>& segments = restored.segments.emplace_back();
     for (const SegmentRef& ref : node.segments) {
-      ASSIGN_OR_RETURN(std::string records, ReadSegment(files_, folder_, ref, &cache));
+      ASSIGN_OR_RETURN(std::string records, ReadSegment(files_, folder_, ref, sizes, &cache));
       segments.push_back(std::move(records));
     }
   }
@@ -422,10 +439,11 @@ Status CheckManifest(const Manifest& manifest, const Epoch& epoch, const std::st
 }
 
 Status VerifySegments(FileSystem* files, const std::string& folder, const Manifest& manifest) {
+  const std::map<std::string, int64_t> sizes = SizesOf(manifest);
   std::map<std::string, std::string> cache;
   for (const NodeState& node : manifest.nodes) {
     for (const SegmentRef& ref : node.segments) {
-      Result<std::string> records = ReadSegment(files, folder, ref, &cache);
+      Result<std::string> records = ReadSegment(files, folder, ref, sizes, &cache);
       if (!records.ok()) return records.status().At("state of '" + node.id + "'");
     }
   }
