@@ -570,7 +570,8 @@ TEST_F(KafkaSinkTest, WhatCannotBeWrittenIsRefusedByName) {
   EXPECT_THAT(Refusal(table), HasSubstr("'properties.enable.idempotence' is 'false'"));
   table = Append();
   table.options["properties.linger"] = "1";
-  auto committer = MakeSink(table)->MakeCommitter();
+  const auto sink = MakeSink(table);
+  auto committer = sink->MakeCommitter();
   EXPECT_THAT((*committer)->LastCommitted().status().ToString(), HasSubstr("no property 'linger'"));
   table = Append();
   table.columns.push_back(ColumnOf("o", Type(TypeId::kBigInt), "offset"));
