@@ -183,7 +183,9 @@ class AppendCommit {
     return head.HasAnyOf(added);
   }
 
-  // None of the pipeline's epochs is in the history, which does not go back to its beginning.
+  // None of the pipeline's epochs is in the history, which does not go back to its beginning: the first
+  // snapshot of a table has the first number. A service may show the newest alone, without a parent, as
+  // Nessie's does.
   bool TokensMayHaveExpired(const TableMetadata& table, const Snapshot* at) const {
     if (at == nullptr || FindToken(table, options_.branch, token_).newest) return false;
     std::set<int64_t> seen;
@@ -191,7 +193,7 @@ class AppendCommit {
       at = table.FindSnapshot(*at->parent_snapshot_id);
       if (at == nullptr) return true;
     }
-    return false;
+    return at->sequence_number > 1;
   }
 
   Result<DeleteChanges> TakeRowsAway(const TableMetadata& table, const Snapshot* parent,

@@ -103,6 +103,18 @@ TEST_P(ExpiredToken, ItsFilesAreLiveOnceAndKeepTheirRows) {
   }
 }
 
+// Nessie's service answers with the newest snapshot alone, and without its parent.
+TEST_P(ExpiredToken, AServiceThatShowsNoHistoryGetsThemOnceToo) {
+  const PreparedAppend append = Prepare("/a");
+  ASSERT_NE(Commit("p", append, "/a").snapshot_id, 0);
+  (void)Commit("another", Prepare("/theirs"), "/theirs");
+  RewriteManifests();
+  catalog_.ExpireAllButHead(/*parent=*/false);
+  const int64_t before = head().snapshot_id;
+  EXPECT_EQ(Commit("p", append, "/a").result, AppendResult::kFound);
+  EXPECT_EQ(head().snapshot_id, before);
+}
+
 TEST_P(ExpiredToken, OtherFilesOfAPipelineThatNobodyRemembersAreAdded) {
   const PreparedAppend append = Prepare("/a");
   (void)Commit("another", Prepare("/x"), "/x");

@@ -52,7 +52,6 @@ inline std::vector<ManifestEntry> EntriesOf(const TableFiles& files, const Snaps
   return entries;
 }
 
-// A catalog in memory that behaves as a server on a bad network does.
 class BadCatalog : public Catalog {
  public:
   BadCatalog(const TableFiles* files, uint64_t seed) : files_(files), random_(seed) {}
@@ -109,11 +108,13 @@ class BadCatalog : public Catalog {
     for (const TableCommit& commit : std::exchange(late_, {})) (void)Take(commit).ok();
   }
   const TableMetadata& table() const { return history_.back(); }
-  // Every snapshot but the head expires, so long ago that nobody sees an older state.
-  void ExpireAllButHead() {
+  // Every snapshot but the head expires, long ago; without `parent` the head does not even say that there was
+  // one.
+  void ExpireAllButHead(bool parent = true) {
     TableMetadata table = history_.back();
     std::erase_if(table.snapshots,
                   [&](const Snapshot& one) { return one.snapshot_id != table.current_snapshot_id; });
+    if (!parent) table.snapshots.front().parent_snapshot_id.reset();
     history_ = {std::move(table)};
   }
 
