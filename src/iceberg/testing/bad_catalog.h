@@ -93,10 +93,7 @@ class BadCatalog : public Catalog {
     const CommitAnswer lost{
         CommitOutcome::kUnknown, Status::External("connection reset", Retry::kBackoff), {}};
     if (Chance(5)) return lost;  // never arrived
-    if (Chance(5)) {
-      late_.push_back(commit);
-      return lost;
-    }
+    if (Chance(5)) return late_.push_back(commit), lost;
     const Status status = Take(commit);
     if (Chance(4)) return lost;
     if (!status.ok()) return {CommitOutcome::kRefused, status, {}};
