@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "bench/measure.h"
+#include "data/column_builder.h"
 #include "format/json_decoder.h"
 #include "format/parquet_writer.h"
 
@@ -122,6 +123,36 @@ void MeasureWriter() {
               static_cast<double>(longest_step) / 1e6);
 }
 
+// Columns of random text alone, where looking for repetitions would be most of the work.
+void MeasureRandomText() {
+  Schema schema;
+  schema.fields = {{"transaction_id", Type::String()}, {"device", Type::String()}};
+  std::vector<std::vector<ColumnPtr>> batches;
+  uint64_t state = 1;
+  const auto next = [&state] {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<uint32_t>(state >> 32);
+  };
+  for (int batch = 0; batch < kBatches; ++batch) {
+    ColumnBuilder ids(Type::String(), kRecords), devices(Type::String(), kRecords);
+    for (int row = 0; row < kRecords; ++row) {
+      const uint32_t head = next(), tail = next();
+      ids.AppendString(fmt::format("{:08x}-{:04x}-4{:03x}-8{:03x}-{:08x}{:04x}", head, tail % 0x10000,
+                                   next() % 0x1000, next() % 0x1000, next(), next() % 0x10000));
+      devices.AppendString(fmt::format("dev-{:08x}", next()));
+    }
+    batches.push_back({ids.Finish(), devices.Finish()});
+  }
+  Measure("parquet, random ids, zstd 1", kRecords * kBatches, [&] {
+    NullFile file;
+    auto writer = std::move(ParquetWriter::Make(schema, {}, &file)).value();
+    for (const std::vector<ColumnPtr>& columns : batches) {
+      KeepResult(writer->Append(columns, {nullptr, kRecords}).ok());
+    }
+    KeepResult(writer->Finish().ok());
+  });
+}
+
 }  // namespace
 }  // namespace caudal
 
@@ -130,5 +161,6 @@ int main() {
   caudal::MeasureDecoder("json, 14 fields, records alone", 0, "#");
   caudal::MeasureDecoder("json, 14 fields, order changes at each", 2, "\n");
   caudal::MeasureWriter();
+  caudal::MeasureRandomText();
   return 0;
 }

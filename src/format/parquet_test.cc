@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <random>
 
 #include "base/fault_point.h"
 #include "data/column_builder.h"
@@ -223,6 +224,50 @@ TEST_F(ParquetTest, CodesOfSeveralDictionariesAndFlatTextMix) {
   ASSERT_TRUE(writer_->Finish().ok());
   ASSERT_TRUE(file_->Close().ok());
   EXPECT_EQ(ReadBack(schema), expected);
+}
+
+// Ids are random and nothing is gained by looking for repetitions in them; whole sentences that stand far
+// apart must still be found again.
+TEST_F(ParquetTest, TextIsCompressedByWhatItHolds) {
+  Schema schema;
+  schema.fields = {{"id", Type::String()}, {"n", Type(TypeId::kBigInt)}, {"sentence", Type::String()}};
+  constexpr int32_t kRows = 60'000;
+  constexpr size_t kIdBytes = 32, kSentenceBytes = 100;
+  std::mt19937_64 random(1);
+  const auto text = [&random](size_t size) {
+    std::string hex;
+    while (hex.size() < size) hex.push_back("0123456789abcdef"[random() % 16]);
+    return hex;
+  };
+  std::vector<std::string> sentences;
+  for (int i = 0; i < 1000; ++i) sentences.push_back(text(kSentenceBytes));
+  Start(schema, kRows);
+  std::vector<std::string> ids;
+  for (int32_t first = 0; first < kRows; first += 1000) {
+    std::vector<ColumnBuilder> builders;
+    for (const Field& field : schema.fields) builders.emplace_back(field.type, 1000);
+    for (int32_t row = first; row < first + 1000; ++row) {
+      builders[0].AppendString(ids.emplace_back(text(kIdBytes)));
+      builders[1].AppendValue(Value(int64_t{row} * 7));
+      builders[2].AppendString(sentences[static_cast<size_t>(row % 1000)]);
+    }
+    std::vector<ColumnPtr> columns;
+    for (ColumnBuilder& builder : builders) columns.push_back(builder.Finish());
+    ASSERT_TRUE(writer_->Append(columns, {nullptr, 1000}).ok());
+  }
+  const Result<ParquetFooter> footer = writer_->Finish();
+  ASSERT_TRUE(footer.ok()) << footer.status().ToString();
+  ASSERT_TRUE(file_->Close().ok());
+  // Sixteen digits are four bits each; a thousand sentences are kept once, though each repetition lies 100 KB
+  // behind.
+  EXPECT_LT(footer->columns[0].bytes, int64_t{kRows} * (kIdBytes / 2 + 3));
+  EXPECT_LT(footer->columns[2].bytes, int64_t{kRows} * kSentenceBytes / 8);
+  const auto rows = ReadBack(schema);
+  ASSERT_EQ(rows.size(), static_cast<size_t>(kRows));
+  for (size_t row = 0; row < rows.size(); ++row) {
+    ASSERT_EQ(rows[row][0], Value(ids[row]));
+    ASSERT_EQ(rows[row][2], Value(sentences[row % 1000]));
+  }
 }
 
 TEST_F(ParquetTest, AFailingDiskCostsAPauseOnly) {

@@ -14,6 +14,7 @@
 
 #include "format/parquet/parquet_summary.h"
 #include "format/parquet/parquet_types.h"
+#include "format/parquet/zstd_trial.h"
 
 namespace caudal {
 
@@ -212,7 +213,12 @@ Status ParquetFileWriter::OpenTarget() {
   // A dictionary where the values come as codes; elsewhere building one costs more than it saves.
   properties.disable_dictionary();
   for (size_t i = 0; i < schema_.fields.size(); ++i) {
-    if (encoding_->columns[i].coded()) properties.enable_dictionary(schema_.fields[i].name);
+    const std::string& name = schema_.fields[i].name;
+    if (encoding_->columns[i].coded()) properties.enable_dictionary(name);
+    if (options_.compression != ParquetOptions::Compression::kZstd) continue;
+    if (auto zstd = CheaperZstd(encoding_->columns[i], options_.compression_level)) {
+      properties.codec_options(name, zstd);
+    }
   }
   target->file = parquet::ParquetFileWriter::Open(target->stream, root, properties.build());
   target_ = std::move(target);
