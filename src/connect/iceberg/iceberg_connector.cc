@@ -48,7 +48,7 @@ constexpr OptionSpec kTableOptions[] = {
     {"snapshot-id", Kind::kString, "", "read this snapshot, as it was"},
     {"as-of-timestamp", Kind::kString, "", "read the snapshot that was current then, in ms since 1970"},
     {"tag", Kind::kString, "", "read the snapshot of this tag"},
-    {"branch", Kind::kString, "main", "read the head of this branch"},
+    {"branch", Kind::kString, "main", "read the head of this branch, or write to it"},
     {"caudal.source.splits", Kind::kInteger, "1", "how many splits the data files are spread over"},
     {"streaming", Kind::kBoolean, "false", "read the table as it grows: what each append adds"},
     {"monitor-interval", Kind::kDuration, "60 s", "how often to look for new snapshots"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "iceberg/commit/branch_history.h"
 #include "iceberg/commit/new_snapshot.h"
 #include "iceberg/commit/row_delta.h"
 #include "iceberg/commit/snapshot_summary.h"
@@ -80,7 +81,7 @@ class AppendCommit {
       return Status::User(fmt::format("'{}' is a tag of table '{}'", options_.branch, name_.ToString()))
           .Hint("rows are appended to branches");
     }
-    const Snapshot* parent = ref == nullptr ? nullptr : table.FindSnapshot(ref->snapshot_id);
+    const Snapshot* parent = HeadOf(table, options_.branch);
     written_.clear();
     Result<Snapshot> built = Build(table, parent);
     if (!built.ok()) {
@@ -97,6 +98,9 @@ class AppendCommit {
         AssertTableUuid{append_.table_uuid},
         AssertRefSnapshotId{options_.branch,
                             ref == nullptr ? std::nullopt : std::optional(ref->snapshot_id)}};
+    // Where a new branch begins must still be there, too.
+    if (ref == nullptr && parent != nullptr)
+      commit.requirements.push_back(AssertRefSnapshotId{"main", parent->snapshot_id});
     SnapshotRef moved = ref == nullptr ? SnapshotRef{.type = "branch"} : *ref;
     moved.snapshot_id = snapshot.snapshot_id;
     commit.updates = {AddSnapshot{snapshot}, SetSnapshotRef{options_.branch, moved}};

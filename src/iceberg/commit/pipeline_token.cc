@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "iceberg/commit/branch_history.h"
 #include "iceberg/commit/token_tag.h"
 
 namespace caudal::iceberg {
@@ -46,7 +47,8 @@ std::optional<PipelineToken> TokenOf(const Snapshot& snapshot) {
 
 TokenFinding FindToken(const TableMetadata& table, const std::string& branch, const PipelineToken& token) {
   TokenFinding finding;
-  const SnapshotRef* head = table.FindRef(branch);
+  const std::string& history = HistoryOf(table, branch);
+  const SnapshotRef* head = table.FindRef(history);
   if (head == nullptr) return finding;
   std::unordered_map<int64_t, const Snapshot*> by_id;
   for (const Snapshot& snapshot : table.snapshots) by_id.emplace(snapshot.snapshot_id, &snapshot);
@@ -70,7 +72,7 @@ TokenFinding FindToken(const TableMetadata& table, const std::string& branch, co
     oldest = snapshot;
     id = snapshot->parent_snapshot_id;
   }
-  const Snapshot* tagged = oldest == nullptr ? nullptr : TaggedToken(table, branch, token.pipeline, *oldest);
+  const Snapshot* tagged = oldest == nullptr ? nullptr : TaggedToken(table, history, token.pipeline, *oldest);
   if (tagged != nullptr) look(*tagged);
   return finding;
 }

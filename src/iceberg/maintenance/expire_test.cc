@@ -122,7 +122,10 @@ TEST_P(ExpireTest, TheNewestTokenOfEveryPipelineIsFoundBehindTheGap) {
   EXPECT_EQ(Search("stopped", epoch + 1), TokenSearch::kFound);
   EXPECT_EQ(Search("stopped", epoch + 2), TokenSearch::kAbsent);
   EXPECT_EQ(Search("running", small_.epoch()), TokenSearch::kFound);
-  EXPECT_EQ(Search("stopped", epoch + 1, "other"), TokenSearch::kAbsent) << "of this branch alone";
+  TableMetadata branched = small_.table();
+  branched.refs["other"] = *branched.FindRef("main");
+  EXPECT_EQ(FindToken(branched, "other", {"stopped", 1, epoch + 1, ""}).search, TokenSearch::kAbsent)
+      << "of this branch alone";
   CheckWhole();
   // It is kept the next time too, and told by a newer one once the pipeline goes on.
   small_.Append(60, 5, 0, "running");

@@ -8,12 +8,12 @@
 
 #include "connect/iceberg/sink/leftover_files.h"
 #include "connect/iceberg/upsert/epoch_keys.h"
+#include "iceberg/commit/branch_history.h"
 #include "iceberg/commit/token_tag.h"
 
 namespace caudal {
 namespace {
 
-constexpr const char* kBranch = "main";
 // Of a summary, which every later metadata file repeats.
 constexpr size_t kMostPositions = 16 * 1024;
 
@@ -43,7 +43,7 @@ Result<Epoch> IcebergCommitter::LastCommitted() {
   if (plan_->ephemeral) return Epoch();
   ASSIGN_OR_RETURN(IcebergLake * lake, Lake());
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
-  const iceberg::TokenFinding finding = iceberg::FindToken(table.metadata, kBranch, plan_->Token({}));
+  const iceberg::TokenFinding finding = iceberg::FindToken(table.metadata, plan_->branch, plan_->Token({}));
   return finding.newest ? Epoch{finding.newest->generation, finding.newest->epoch} : Epoch();
 }
 
@@ -83,13 +83,13 @@ Status IcebergCommitter::CommitEpoch(Epoch epoch, std::span<const Committable> c
   if (!whole.ok()) {
     // Once they are committed they belong to the table, which may have rewritten them.
     ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
-    const auto found = iceberg::FindToken(table.metadata, kBranch, token).search;
+    const auto found = iceberg::FindToken(table.metadata, plan_->branch, token).search;
     if (found != iceberg::TokenSearch::kAbsent) return Status();
     *lost = whole.domain() == Domain::kData;
     return whole;
   }
   iceberg::AppendOptions options;
-  options.branch = kBranch;
+  options.branch = plan_->branch;
   if (plan_->ephemeral) options.summary[iceberg::kOnceKey] = "true";
   options.wait = [](int64_t millis) { std::this_thread::sleep_for(std::chrono::milliseconds(millis)); };
   if (keys_ != nullptr) return CommitKeys(lake, parts, token, options);
@@ -128,9 +128,7 @@ Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<Iceberg
 // Tasks forget what they handed over, so that the index must have it.
 Status IcebergCommitter::BringKeysAlong(IcebergLake* lake) {
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
-  const iceberg::SnapshotRef* head = table.metadata.FindRef(kBranch);
-  return keys_->Advance(table.metadata,
-                        head == nullptr ? nullptr : table.metadata.FindSnapshot(head->snapshot_id));
+  return keys_->Advance(table.metadata, iceberg::HeadOf(table.metadata, plan_->branch));
 }
 
 Status IcebergCommitter::CheckKey(const std::vector<IcebergCommittable>& parts) const {

@@ -39,6 +39,14 @@ Result<std::unique_ptr<Sink>> IcebergSink::Make(const Table& table, const Connec
     return Status::User(
         fmt::format("'{}' is a metadata table, which cannot be written", options.name.ToString()));
   }
+  for (const char* option : {"snapshot-id", "as-of-timestamp", "tag"}) {
+    if (table.option(option).empty()) continue;
+    return Status::User(
+               fmt::format("table '{}': '{}' names a snapshot, which is not written", table.name, option))
+        .Hint(
+            "say it where the table is read, behind its name: /*+ OPTIONS(…) */; what is written is a "
+            "'branch'");
+  }
   ASSIGN_OR_RETURN(const Schema stored, StoredColumns(table));
   return std::unique_ptr<Sink>(new IcebergSink(table, std::move(options), context));
 }

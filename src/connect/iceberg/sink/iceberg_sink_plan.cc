@@ -16,6 +16,15 @@ namespace {
 
 constexpr int64_t kTargetBytes = int64_t{512} << 20;
 
+Result<std::string> BranchOf(const Table& declared, const iceberg::TableMetadata& table) {
+  std::string branch(declared.option("branch"));
+  if (branch.empty()) branch = "main";
+  const iceberg::SnapshotRef* ref = table.FindRef(branch);
+  if (ref == nullptr || ref->type == "branch") return branch;
+  return Status::User(fmt::format("'{}' is a tag, which is not written", branch))
+      .Hint("write to a branch: 'caudal table branch create' makes one where the tag is");
+}
+
 }  // namespace
 
 Result<IcebergSinkPlan> IcebergSinkPlan::Make(const Table& declared, const IcebergOptions& options,
@@ -26,6 +35,7 @@ Result<IcebergSinkPlan> IcebergSinkPlan::Make(const Table& declared, const Icebe
   plan.state_files = context.files == nullptr ? FileSystem::Local() : context.files;
   ASSIGN_OR_RETURN(plan.files, options.FilesOf(context.files));
   plan.options = options;
+  ASSIGN_OR_RETURN(plan.branch, BranchOf(declared, table));
   plan.table = table;
   ASSIGN_OR_RETURN(plan.ids, MatchColumns(declared, options, table));
   ASSIGN_OR_RETURN(const Schema stored, StoredColumns(declared));

@@ -32,6 +32,7 @@ struct IcebergSinkPlan {
   FileSystem* files = nullptr;        // of the table
   FileSystem* state_files = nullptr;  // of `scratch`
   IcebergOptions options;
+  std::string branch = "main";  // that is written; made at the head of 'main' if it is not there
   iceberg::TableMetadata table;
   Schema rows;                       // the columns of a chunk
   Schema content;                    // the same as a data file has them

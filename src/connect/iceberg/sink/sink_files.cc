@@ -74,12 +74,18 @@ std::string SinkNumber(const std::string& identity, const std::string& query, co
 bool MayBeCommitted(const iceberg::TableMetadata& table, const std::string& name) {
   const auto file = ParseName(name);
   if (!file) return false;
-  for (const auto& [pipeline, snapshot] : iceberg::NewestTokens(table, "main")) {
-    if (NumberOfPipeline(pipeline) != file->sink) continue;
-    const auto token = iceberg::TokenOf(*snapshot);
-    // Without an epoch it may be of any of its generation.
-    if (!file->epoch) return file->generation >= token->generation;
-    return std::tuple(file->generation, *file->epoch) > std::tuple(token->generation, token->epoch);
+  // A sink commits its epochs in order, so that one on any branch settles all before it.
+  for (const auto& [branch, ref] : table.refs) {
+    if (ref.type != "branch") continue;
+    for (const auto& [pipeline, snapshot] : iceberg::NewestTokens(table, branch)) {
+      if (NumberOfPipeline(pipeline) != file->sink) continue;
+      const auto token = iceberg::TokenOf(*snapshot);
+      // Without an epoch it may be of any of its generation.
+      const bool newer = file->epoch ? std::tuple(file->generation, *file->epoch) >
+                                           std::tuple(token->generation, token->epoch)
+                                     : file->generation >= token->generation;
+      if (!newer) return false;
+    }
   }
   return true;
 }

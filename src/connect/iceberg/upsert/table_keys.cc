@@ -9,6 +9,7 @@
 #include "connect/iceberg/iceberg_lake.h"
 #include "connect/iceberg/scan/data_file_reader.h"
 #include "data/row_key.h"
+#include "iceberg/commit/branch_history.h"
 
 namespace caudal {
 namespace {
@@ -110,8 +111,7 @@ Status TableKeys::MakeAnewAtHead() { return BringToHead(true); }
 Status TableKeys::BringToHead(bool anew) {
   ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(plan_->options, plan_->files, plan_->env));
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
-  const iceberg::SnapshotRef* ref = table.metadata.FindRef("main");
-  const iceberg::Snapshot* head = ref == nullptr ? nullptr : table.metadata.FindSnapshot(ref->snapshot_id);
+  const iceberg::Snapshot* head = iceberg::HeadOf(table.metadata, plan_->branch);
   return anew ? MakeAnew(table.metadata, head) : Advance(table.metadata, head);
 }
 

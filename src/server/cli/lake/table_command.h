@@ -19,12 +19,31 @@ struct TableCommand {
   bool remove = false;     // orphans: do it
 };
 
+// What becomes of one branch or tag.
+struct RefCommand {
+  TableCommand on;
+  std::string table;  // the one that is meant; empty: those of `on`
+  std::string type;   // "branch", "tag"
+  std::string name;
+  std::string to;    // fast-forward: the ref whose head it is moved to
+  std::string from;  // create: the ref where it begins; empty: 'main'
+  int64_t snapshot_id = 0;
+  bool empty = false;  // create: without rows
+  // create: how long expiry keeps it, and of its snapshots; empty, 0: what the table says.
+  std::string max_ref_age, max_snapshot_age;
+  int keep_last = 0;
+};
+
 // Every promise of the format; exit 4 when one is broken.
 int CheckTables(const TableCommand& command, Console& console);
 // Old snapshots go, and the files that only they had.
 int ExpireTables(const TableCommand& command, Console& console);
 // Files that nothing in the table names: listed, or removed.
 int FindTableOrphans(const TableCommand& command, Console& console);
+int CreateTableRef(const RefCommand& command, Console& console);
+int DropTableRef(const RefCommand& command, Console& console);
+int ListTableRefs(const RefCommand& command, Console& console);
+int FastForwardTable(const RefCommand& command, Console& console);
 // Many small manifests as few.
 int RewriteTableManifests(const TableCommand& command, Console& console);
 

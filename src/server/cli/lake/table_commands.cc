@@ -10,6 +10,85 @@ namespace caudal {
 namespace {
 
 using TableFunction = int (*)(const TableCommand&, Console&);
+using RefFunction = int (*)(const RefCommand&, Console&);
+constexpr const char* kProgram = "pipeline file or script that declares the tables or their catalog";
+
+CLI::App* AddRefCommand(CLI::App& app, const auto& command, Action* action, const std::string& name,
+                        const std::string& what, const std::string& examples, RefFunction function) {
+  CLI::App* one = AddCommand(app, name, what, examples);
+  AddProgram(one, kProgram, &command->on.program, &command->on.profile);
+  one->callback([command, action, function] {
+    if (!command->table.empty()) command->on.tables = {command->table};
+    *action = [command, function](Console& console) { return function(*command, console); };
+  });
+  return one;
+}
+
+void AddTableOfRef(CLI::App* one, const auto& command, const std::string& what) {
+  one->add_option("table", command->table, "which, as the program names it")->required();
+  one->add_option("name", command->name, what)->required();
+}
+
+void AddCreateRef(CLI::App& app, const auto& command, Action* action) {
+  const std::string& type = command->type;
+  const bool branch = type == "branch";
+  const std::string base = "  caudal table " + type + " create catalog.sql lake.shop.orders ";
+  CLI::App* create = AddRefCommand(
+      app, command, action, "create", "Make a " + type + ", at the head of 'main' or where else it is told.",
+      branch ? base + "audit\n" + base + "rebuilt --empty\n" + base +
+                   "march --from end-of-march --max-ref-age '30 d'"
+             : base + "end-of-march\n" + base + "before-repair --snapshot 4711 --max-ref-age '90 d'",
+      CreateTableRef);
+  AddTableOfRef(create, command, "of the " + type);
+  CLI::Option* from = create->add_option("--from", command->from, "begin at this branch or tag");
+  CLI::Option* snapshot =
+      create->add_option("--snapshot", command->snapshot_id, "begin at the snapshot of this id")
+          ->excludes(from);
+  create->add_option("--max-ref-age", command->max_ref_age,
+                     "how old its head may grow until expiry drops the " + type +
+                         "; default: history.expire.max-ref-age-ms of the table, or for ever");
+  if (!branch) return;
+  create->add_flag("--empty", command->empty, "begin without rows")->excludes(from)->excludes(snapshot);
+  create->add_option("--max-snapshot-age", command->max_snapshot_age,
+                     "how old its snapshots may grow until they expire; default: as the table says");
+  create->add_option("--keep-last", command->keep_last, "snapshots that stay however old they are")
+      ->check(NumberBetween(1, 1e9));
+}
+
+void AddRefs(CLI::App& table, const std::string& type, const std::string& what, Action* action) {
+  const std::string base = "  caudal table " + type;
+  CLI::App* refs =
+      AddCommand(table, type, what,
+                 base + " list pipeline.yaml\n" + base + " create catalog.sql lake.shop.orders " +
+                     (type == "branch" ? "audit" : "end-of-march"));
+  refs->require_subcommand(1);
+  auto command = std::make_shared<RefCommand>();
+  command->type = type;
+  AddCreateRef(*refs, command, action);
+  CLI::App* drop = AddRefCommand(
+      *refs, command, action, "drop",
+      "Drop a " + type + "; its snapshots go with the next expiry, unless another ref leads to them.",
+      base + " drop catalog.sql lake.shop.orders " + (type == "branch" ? "audit" : "end-of-march"),
+      DropTableRef);
+  AddTableOfRef(drop, command, "of the " + type);
+  CLI::App* list = AddRefCommand(
+      *refs, command, action, "list", "Where each " + type + " is, and how long it is kept.",
+      base + " list pipeline.yaml\n" + base + " list catalog.sql lake.shop.orders --json", ListTableRefs);
+  list->add_option("table", command->on.tables,
+                   "which, as the program names them; none = every Iceberg table that it declares or writes");
+}
+
+void AddFastForward(CLI::App& table, Action* action) {
+  auto command = std::make_shared<RefCommand>();
+  command->type = "branch";
+  CLI::App* forward = AddRefCommand(
+      table, command, action, "fast-forward",
+      "Move a branch forward to the head of another that began at it, as after an audit; neither may move "
+      "meanwhile.",
+      "  caudal table fast-forward catalog.sql lake.shop.orders main --to audit", FastForwardTable);
+  AddTableOfRef(forward, command, "of the branch that is moved");
+  forward->add_option("--to", command->to, "the branch or tag where it goes")->required();
+}
 
 }  // namespace
 
@@ -22,8 +101,7 @@ void AddTable(CLI::App& app, Action* action) {
   const auto add = [&](const std::string& name, const std::string& what, const std::string& examples,
                        TableFunction function) {
     CLI::App* one = AddCommand(*table, name, what, examples);
-    AddProgram(one, "pipeline file or script that declares the tables or their catalog", &command->program,
-               &command->profile);
+    AddProgram(one, kProgram, &command->program, &command->profile);
     one->add_option(
         "table", command->tables,
         "which, as the program names them; none = every Iceberg table that it declares or writes");
@@ -61,6 +139,10 @@ void AddTable(CLI::App& app, Action* action) {
       "  caudal table rewrite-manifests pipeline.yaml\n"
       "  caudal table rewrite-manifests catalog.sql lake.shop.orders --json",
       RewriteTableManifests);
+  AddRefs(*table, "branch", "Make, drop and list branches: histories of their own, written by 'branch'.",
+          action);
+  AddRefs(*table, "tag", "Make, drop and list tags: names of snapshots.", action);
+  AddFastForward(*table, action);
 }
 
 }  // namespace caudal
