@@ -146,6 +146,9 @@ class SchemaChange {
     const iceberg::Schema& current = *table_.FindSchema(table_.current_schema_id);
     if (schema_ != current) {
       commit.requirements.push_back(iceberg::AssertCurrentSchemaId{table_.current_schema_id});
+      // Of services that keep tables some give the number, others refuse one that is taken.
+      for (const iceberg::Schema& known : table_.schemas)
+        schema_.schema_id = std::max(schema_.schema_id, known.schema_id + 1);
       commit.updates.push_back(iceberg::AddSchema{std::move(schema_)});
     }
     if (!set_.properties.empty()) commit.updates.push_back(std::move(set_));
