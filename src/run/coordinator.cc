@@ -95,8 +95,12 @@ void Coordinator::Start() {
     discover_at_.push_back(now + discovery->interval_millis() * kNanosPerMilli);
     HandOut(*discovery, discovery->known());
   }
-  for (const std::unique_ptr<Task>& task : parts_.graph->tasks()) parts_.executor->Wake(task.get());
+  WakeTasks();
   parts_.executor->Wake(this);
+}
+
+void Coordinator::WakeTasks() {
+  for (const std::unique_ptr<Task>& task : parts_.graph->tasks()) parts_.executor->Wake(task.get());
 }
 
 void Coordinator::HandOut(const SplitDiscovery& discovery, const std::vector<SplitState>& splits) {
@@ -128,6 +132,11 @@ void Coordinator::OnFailure(Status status) {
     if (failure_.ok()) failure_ = std::move(status);
   }
   parts_.executor->Wake(this);
+}
+
+// An ephemeral query has nowhere to keep it, nor will it be asked.
+void Coordinator::OnSegment(TableSegment segment) {
+  if (parts_.store != nullptr && parts_.segments->Add(std::move(segment))) parts_.executor->Wake(this);
 }
 
 void Coordinator::Post(std::function<void()> result) {
@@ -298,7 +307,7 @@ void Coordinator::TakeAck(NodeAck ack) {
   node.splits.insert(node.splits.end(), ack.splits.begin(), ack.splits.end());
   flight_->arrivals.insert(flight_->arrivals.end(), ack.arrivals.begin(), ack.arrivals.end());
   flight_->totals->Add(ack);
-  parts_.segments->Add(ack);
+  parts_.segments->Complete(ack.node, ack.kind);
   parts_.sinks->Add(ack.node, std::move(ack.sealed));
   ChargeSealed(ack.sealed_bytes);
   SubmitPrepares();
@@ -363,6 +372,7 @@ void Coordinator::Begin(bool stop, int64_t now) {
   flight_->acks_missing = parts_.graph->instances();
   flight_->began_nanos = now;
   next_epoch_nanos_ = EpochAfter(now);
+  parts_.segments->Begin(number_);
   for (size_t node = 0; node < count; ++node)
     kinds_[node] = parts_.segments->NextKind(static_cast<int>(node));
   for (size_t node = 0; node < parts_.plan->nodes.size(); ++node) {
@@ -378,24 +388,20 @@ void Coordinator::WakeSources(int node) {
 }
 
 void Coordinator::MaybeWriteState() {
-  if (!flight_ || flight_->acks_missing > 0 || flight_->state_submitted) return;
-  flight_->state_submitted = true;
-  if (parts_.store == nullptr || !parts_.segments->dirty()) {
-    flight_->state_written = true;
-    return;
-  }
-  const int64_t number = flight_->barrier.epoch.number;
-  Submit([this, number] {
-    Status status = parts_.segments->Write(parts_.store, number);
+  if (!flight_ || flight_->writing_state || !parts_.segments->due(flight_->acks_missing == 0)) return;
+  flight_->writing_state = true;
+  Submit([this] {
+    Status status = parts_.segments->Write(parts_.store);
     return [this, status] {
-      flight_->state_written = true;
+      flight_->writing_state = false;
       if (flight_->failure.ok()) flight_->failure = status;
+      if (parts_.segments->TakeRelief()) WakeTasks();
     };
   });
 }
 
 void Coordinator::MaybeMakeManifest(int64_t now) {
-  if (!flight_ || flight_->acks_missing > 0 || !flight_->state_written || flight_->manifest_submitted) return;
+  if (!flight_ || flight_->acks_missing > 0 || flight_->writing_state || flight_->manifest_submitted) return;
   if (parts_.sinks->running()) return;
   Status failure = flight_->failure.ok() ? parts_.sinks->failure() : flight_->failure;
   if (!failure.ok()) return Abandon(std::move(failure), now);

@@ -54,6 +54,8 @@ class Coordinator : public Runnable, public EpochControl {
   // Any thread.
   void RequestStop(bool drain);
   void OnAck(NodeAck ack) override;
+  void OnSegment(TableSegment segment) override;
+  bool TakesSegment() override { return parts_.store == nullptr || parts_.segments->TakesMore(); }
   void OnFailure(Status status) override;
   void OnSplitFinished(int node, const Split& split) override;
   void OnSourceEnded() override;
@@ -82,6 +84,7 @@ class Coordinator : public Runnable, public EpochControl {
   void ChargeSealed(int64_t bytes);
   void SubmitPrepares();
   void MaybeWriteState();
+  void WakeTasks();
   void MaybeMakeManifest(int64_t now);
   void Abandon(Status why, int64_t now);
   Manifest BuildManifest() const;

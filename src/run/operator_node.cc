@@ -49,15 +49,23 @@ Result<Progress> OperatorNode::OnWatermark(const Watermark& watermark) {
   return operator_->OnWatermark(watermark, *this);
 }
 
+int64_t OperatorNode::resume_at() const {
+  if (!snapshot_waits_) return operator_->resume_at();
+  return job_->control->TakesSegment() ? 0 : INT64_MAX;
+}
+
 // A segment a step: other nodes of the thread have their turn in between.
-Result<Progress> OperatorNode::OnBarrier(const Barrier&, NodeAck* ack) {
+Result<Progress> OperatorNode::OnBarrier(const Barrier& barrier, NodeAck* ack) {
   ack->kind = job_->control->snapshot_kind(node());
   const std::vector<StateTable*> tables = operator_->state();
   for (; snapshot_table_ < tables.size(); ++snapshot_table_) {
+    snapshot_waits_ = !job_->control->TakesSegment();
+    if (snapshot_waits_) return Progress::kMore;
     StateTable* table = tables[snapshot_table_];
     std::string records = table->NextSegment(ack->kind);
     if (records.empty()) continue;
-    ack->tables.push_back({std::string(table->name()), std::move(records)});
+    job_->control->OnSegment(
+        {node(), barrier.epoch, ack->kind, std::string(table->name()), std::move(records)});
     return Progress::kMore;
   }
   snapshot_table_ = 0;

@@ -34,7 +34,7 @@ class OperatorNode : public TaskNode, private Output {
   Result<Progress> OnWatermark(const Watermark& watermark) override;
   Result<Progress> OnFlush(FlushBefore next) override { return operator_->OnFlush(next, *this); }
   Result<Progress> Resume() override { return operator_->Resume(*this); }
-  int64_t resume_at() const override { return operator_->resume_at(); }
+  int64_t resume_at() const override;
   Result<Progress> OnBarrier(const Barrier& barrier, NodeAck* ack) override;
 
  private:
@@ -45,7 +45,8 @@ class OperatorNode : public TaskNode, private Output {
   Schema input_;
   std::unique_ptr<Operator> operator_;
   KeyGroupRange groups_;
-  size_t snapshot_table_ = 0;  // the one whose turn it is
+  size_t snapshot_table_ = 0;    // the one whose turn it is
+  bool snapshot_waits_ = false;  // until what it made before has been written
 };
 
 }  // namespace caudal

@@ -37,6 +37,12 @@ std::optional<Epoch> ParseName(std::string_view name, std::string_view prefix, b
   return epoch;
 }
 
+// The first file of an epoch has no number of its own: most epochs have but one.
+std::string SegmentName(const Epoch& epoch, int file) {
+  const std::string first = fmt::format("segment-{}-{}", epoch.generation, epoch.number);
+  return file == 1 ? first : fmt::format("{}-{}", first, file);
+}
+
 std::string ManifestName(const Epoch& epoch) {
   return fmt::format("manifest-{}-{}", epoch.generation, epoch.number);
 }
@@ -227,9 +233,19 @@ Status CheckpointStore::RemoveLeftovers() {
   const Result<std::vector<UnpublishedFile>> uploads = pending->ListUnpublished(folder_);
   if (!uploads.ok()) return Status();  // they cost money and nothing else, and not every key may list them
   for (const UnpublishedFile& upload : *uploads) {
-    const auto segment = ParseName(FileName(upload.path), "segment-", true);
+    const auto segment = EpochOfSegment(FileName(upload.path));
     const bool ours = upload.path.substr(0, upload.path.rfind('/')) == folder_;
     if (ours && segment && segment->generation < generation_) RETURN_IF_ERROR(pending->Abort(upload));
+  }
+  return Status();
+}
+
+Status CheckpointStore::RemoveUnclaimedSegments(const Epoch& newest) {
+  ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files_->List(folder_));
+  for (const FileInfo& entry : entries) {
+    const auto segment = EpochOfSegment(FileName(entry.path));
+    const bool unclaimed = segment && newest < *segment && segment->generation < generation_;
+    if (unclaimed) RETURN_IF_ERROR(files_->Remove(entry.path));
   }
   return Status();
 }
@@ -286,6 +302,8 @@ Result<std::optional<RestoredCheckpoint>> CheckpointStore::Restore() {
     Result<RestoredCheckpoint> loaded = Load(file->epoch);
     if (loaded.ok()) {
       RETURN_IF_ERROR(WarnOfMissing(all, loaded->manifest.epoch, &warnings));
+      // What was passed over may yet be wanted, by who mends it.
+      if (warnings.empty()) RETURN_IF_ERROR(RemoveUnclaimedSegments(loaded->manifest.epoch));
       loaded->warnings = std::move(warnings);
       RETURN_IF_ERROR(BeginAt(loaded->manifest.epoch.number + 1));
       return std::optional<RestoredCheckpoint>(std::move(*loaded));
@@ -304,10 +322,19 @@ Result<std::optional<RestoredCheckpoint>> CheckpointStore::Restore() {
       "--state folder");
 }
 
-Status CheckpointStore::WriteSegment(int64_t number, const std::vector<std::string_view>& records,
+std::optional<Epoch> CheckpointStore::EpochOfSegment(std::string_view name) {
+  if (std::optional<Epoch> first = ParseName(name, "segment-", true)) return first;
+  const size_t end = name.rfind('-');
+  const std::string_view file = end == std::string_view::npos ? std::string_view() : name.substr(end + 1);
+  if (file.empty() || file.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  return ParseName(name.substr(0, end), "segment-", true);
+}
+
+Status CheckpointStore::WriteSegment(int64_t number, int file_number,
+                                     const std::vector<std::string_view>& records,
                                      const std::vector<SegmentRef*>& refs) {
   FAULT_POINT(snapshot_write);
-  const std::string name = fmt::format("segment-{}-{}", generation_, number);
+  const std::string name = SegmentName({generation_, number}, file_number);
   ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, files_->Create(folder_ + "/" + name));
   Status status = file->Append(kSegmentMagic);
   for (size_t i = 0; status.ok() && i < records.size(); ++i) {
@@ -378,7 +405,7 @@ Status CheckpointStore::Retain(int keep) {
   ASSIGN_OR_RETURN(const std::vector<FileInfo> entries, files_->List(folder_));
   for (const FileInfo& entry : entries) {
     const std::string name(FileName(entry.path));
-    const auto segment = ParseName(name, "segment-", true);
+    const auto segment = EpochOfSegment(name);
     const auto committed = ParseName(name, "committed-", true);
     const bool unused_segment = segment && *segment < oldest && !referenced.contains(name);
     if (unused_segment || (committed && *committed < oldest)) RETURN_IF_ERROR(files_->Remove(entry.path));

@@ -5,7 +5,7 @@
 //   start-<g>                      made when generation g has closed all older ones: its first epoch's number
 //   manifest-<g>-<n>               made by create-if-absent: epoch n of generation g
 //   committed-<g>-<n>              made at the end of a run: every target has epoch n of generation g
-//   segment-<g>-<n>                state records that manifests refer to
+//   segment-<g>-<n>[-<file>]       state records that manifests refer to, in one file or several
 //   sinks/<sink>/                  for sinks that keep an epoch's rows until Commit
 //
 // A new generation closes the one before it: it takes the manifest name that the old writer would need next,
@@ -51,10 +51,13 @@ class CheckpointStore {
   // none is whole.
   Result<std::optional<RestoredCheckpoint>> Restore();
 
-  // Writes one durable segment file, segment-<generation>-<number>, with the records of several tables one
-  // after the other; fills all but `table` of `refs`, one for each.
-  Status WriteSegment(int64_t number, const std::vector<std::string_view>& records,
+  // Writes one durable segment file, the epoch's `file`-th, with the records of several tables one after the
+  // other; fills all but `table` of `refs`, one for each. A number is used once, also when it failed: what
+  // was sent to a store may arrive late.
+  Status WriteSegment(int64_t number, int file, const std::vector<std::string_view>& records,
                       const std::vector<SegmentRef*>& refs);
+  // The epoch that wrote a segment file of that name; none if it is no such name.
+  static std::optional<Epoch> EpochOfSegment(std::string_view name);
 
   // Makes the manifest of `manifest.epoch`. User error when a newer generation owns the query.
   Status CreateManifest(const Manifest& manifest);
@@ -80,6 +83,8 @@ class CheckpointStore {
   Status RemoveOldGenerations();
   // Hidden files that a crash left half-made.
   Status RemoveLeftovers();
+  // Segments of epochs behind `newest`, the last manifest: their starts were killed before another.
+  Status RemoveUnclaimedSegments(const Epoch& newest);
   // Of manifests that were committed after `newest` and are gone.
   Status WarnOfMissing(const std::vector<ManifestFile>& manifests, const Epoch& newest,
                        std::vector<std::string>* warnings) const;

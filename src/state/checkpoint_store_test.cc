@@ -23,16 +23,19 @@ class CheckpointStoreTest : public ::testing::Test {
   }
   // A manifest with one segment file of one table.
   Status Commit(CheckpointStore& store, int64_t number, const std::string& records = "records") {
-    SegmentRef segment;
-    segment.table = "keys";
-    RETURN_IF_ERROR(store.WriteSegment(number, {records}, {&segment}));
+    std::vector<SegmentRef> segments(1);
+    segments[0].table = "keys";
+    RETURN_IF_ERROR(store.WriteSegment(number, 1, {records}, {&segments[0]}));
+    return Commit(store, number, segments);
+  }
+  Status Commit(CheckpointStore& store, int64_t number, const std::vector<SegmentRef>& segments) {
     Manifest manifest;
     manifest.identity = store.identity();
     manifest.query = "p/q";
     manifest.epoch = {store.generation(), number};
     NodeState node;
     node.id = "dedup/1";
-    node.segments = {segment};
+    node.segments = segments;
     manifest.nodes = {node};
     return store.CreateManifest(manifest);
   }
@@ -267,13 +270,72 @@ TEST_F(CheckpointStoreTest, AFullDiskKeepsNoHalfSegment) {
   ASSERT_TRUE(store.ok()) << store.status().ToString();
   SegmentRef segment;
   Faults::Arm(FaultPoint::disk_write, FaultAction::kError, 1, 1000);
-  EXPECT_FALSE((*store)->WriteSegment(1, {std::string(1 << 20, 'x')}, {&segment}).ok());
+  EXPECT_FALSE((*store)->WriteSegment(1, 1, {std::string(1 << 20, 'x')}, {&segment}).ok());
   Faults::Disarm();
   const auto entries = FileSystem::Local()->List(folder);
   ASSERT_TRUE(entries.ok());
   for (const FileInfo& entry : *entries)
     EXPECT_THAT(entry.path, testing::Not(testing::HasSubstr("segment-")));
   std::filesystem::remove_all(folder);
+}
+
+// A snapshot is written while it is made, in several files.
+TEST_F(CheckpointStoreTest, AnEpochMayHaveSeveralFiles) {
+  auto store = Open();
+  ASSERT_TRUE(store->Restore().ok());
+  for (int64_t number = 1; number <= 3; ++number) {
+    std::vector<SegmentRef> segments;
+    for (int file = 1; file <= 3; ++file) {
+      SegmentRef ref;
+      ref.table = "keys";
+      const std::string records = std::to_string(10 * number + file);
+      ASSERT_TRUE(store->WriteSegment(number, file, {records}, {&ref}).ok());
+      segments.push_back(ref);
+    }
+    ASSERT_TRUE(Commit(*store, number, segments).ok());
+  }
+  ASSERT_TRUE(store->Retain(2).ok());
+  EXPECT_FALSE(*files_.Exists("state/segment-1-1"));
+  EXPECT_FALSE(*files_.Exists("state/segment-1-1-3"));
+  auto restored = Open()->Restore();
+  ASSERT_TRUE(restored.ok() && restored->has_value()) << restored.status().ToString();
+  EXPECT_THAT((*restored)->segments[0], testing::ElementsAre("31", "32", "33"));
+}
+
+// kill -9 between two files of an epoch.
+TEST_F(CheckpointStoreTest, AKilledSnapshotLeavesNothingBehindTheNextStart) {
+  auto store = Open();
+  ASSERT_TRUE(store->Restore().ok());
+  ASSERT_TRUE(Commit(*store, 1, "a").ok());
+  SegmentRef ref;
+  for (int file = 1; file <= 2; ++file) ASSERT_TRUE(store->WriteSegment(2, file, {"b"}, {&ref}).ok());
+  ASSERT_TRUE(*files_.Exists("state/segment-1-2-2"));
+  auto next = Open();
+  ASSERT_TRUE(next->Restore()->has_value());
+  EXPECT_TRUE(*files_.Exists("state/segment-1-1"));
+  EXPECT_FALSE(*files_.Exists("state/segment-1-2"));
+  EXPECT_FALSE(*files_.Exists("state/segment-1-2-2"));
+}
+
+// A manifest that was passed over may be mended, and then names its segments.
+TEST_F(CheckpointStoreTest, SegmentsOfADamagedManifestStay) {
+  auto store = Open();
+  ASSERT_TRUE(store->Restore().ok());
+  ASSERT_TRUE(Commit(*store, 1, "a").ok());
+  ASSERT_TRUE(Commit(*store, 2, "b").ok());
+  files_.Overwrite("state/manifest-1-2", "");
+  ASSERT_TRUE(Open()->Restore()->has_value());
+  EXPECT_TRUE(*files_.Exists("state/segment-1-2"));
+}
+
+TEST(CheckpointStore, NamesOfSegments) {
+  using Store = CheckpointStore;
+  EXPECT_EQ(Store::EpochOfSegment("segment-3-17"), (Epoch{3, 17}));
+  EXPECT_EQ(Store::EpochOfSegment("segment-3-17-2"), (Epoch{3, 17}));
+  for (const char* name : {"segment-3", "segment-3-", "segment-3-17-", "segment-3-17-x", "segment-3-17-2-1",
+                           "manifest-3-17", "segment", "", "-", "segment-3-x-2"}) {
+    EXPECT_EQ(Store::EpochOfSegment(name), std::nullopt) << name;
+  }
 }
 
 // KF-45: two queries on one checkpoint folder.

@@ -1,6 +1,7 @@
 // EpochControl: what the tasks of a job tell its coordinator. Thread-safe; no call blocks.
 //
-// NodeAck: all that one node of one task hands over at a barrier.
+// NodeAck: all that one node of one task hands over at a barrier, but for the segments of its tables, which
+// go ahead of it one by one.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,11 @@
 
 namespace caudal {
 
-struct TableSnapshot {
+// A segment of a table of one node, as it is made at a barrier.
+struct TableSegment {
+  int node = 0;  // position in the plan
+  Epoch epoch;
+  StateTable::SnapshotKind kind = StateTable::SnapshotKind::kDelta;
   std::string table;
   std::string records;
 };
@@ -47,7 +52,6 @@ struct NodeAck {
   std::vector<CountedFate> fates;
   std::optional<DeadExample> first_dead;  // of this epoch
   StateTable::SnapshotKind kind = StateTable::SnapshotKind::kDelta;
-  std::vector<TableSnapshot> tables;
   int64_t state_rows = 0;
   int64_t state_bytes = 0;
   std::vector<SplitState> splits;                     // sources
@@ -62,6 +66,10 @@ class EpochControl {
  public:
   virtual ~EpochControl() = default;
   virtual void OnAck(NodeAck ack) = 0;
+  // Before the ack of its node and task.
+  virtual void OnSegment(TableSegment segment) = 0;
+  // Whether a node may make another segment; if not, its task is woken when it may.
+  virtual bool TakesSegment() = 0;
   virtual void OnFailure(Status status) = 0;
   virtual void OnSplitFinished(int node, const Split& split) = 0;
   // A task of a source has no row any more, nor will have.

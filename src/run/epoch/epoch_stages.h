@@ -22,7 +22,7 @@ struct EpochFlight {
   std::unique_ptr<EpochTotals> totals;
   std::vector<NodeState> nodes;
   int acks_missing = 0;
-  bool state_submitted = false, state_written = false;
+  bool writing_state = false;
   bool manifest_submitted = false;
   Status failure;
   int64_t began_nanos = 0;

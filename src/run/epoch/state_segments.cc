@@ -1,89 +1,172 @@
 #include "run/epoch/state_segments.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace caudal {
 namespace {
 
-// A file holds one epoch of every table and task.
-constexpr size_t kManyFiles = 64;
-constexpr size_t kSomeFiles = 8;
+// Epochs that a restore has to read.
+constexpr size_t kManyEpochs = 64;
+constexpr size_t kSomeEpochs = 8;
+constexpr int64_t kMostInAFile = 2 * StateSegments::kWorthAFile;
+
+int64_t HeldBy(const std::string& records) { return static_cast<int64_t>(records.capacity()); }
 
 }  // namespace
 
+StateSegments::~StateSegments() { Hold(-held_bytes_); }
+
+void StateSegments::Hold(int64_t bytes) {
+  held_bytes_ += bytes;
+  if (budget_ != nullptr) budget_->Charge(bytes);
+}
+
 void StateSegments::Restore(int node, const std::vector<SegmentRef>& segments) {
+  std::lock_guard lock(mutex_);
   Node& state = nodes_[static_cast<size_t>(node)];
   for (const SegmentRef& ref : segments) {
-    state.segments.push_back({ref, {}});
+    state.segments.push_back({ref, 0});
     (state.full_bytes == 0 ? state.full_bytes : state.delta_bytes) += ref.length;
   }
 }
 
 StateTable::SnapshotKind StateSegments::NextKind(int node) const {
+  std::lock_guard lock(mutex_);
   const Node& state = nodes_[static_cast<size_t>(node)];
-  size_t files = 0;
-  const std::string* last = nullptr;
+  size_t epochs = 0;
+  std::optional<Epoch> last;
   for (const Segment& segment : state.segments) {
-    files += last == nullptr || *last != segment.ref.file ? 1 : 0;
-    last = &segment.ref.file;
+    // Of a name that is none, which no store would have written, each is one.
+    const std::optional<Epoch> epoch = CheckpointStore::EpochOfSegment(segment.ref.file);
+    epochs += !epoch || last != epoch ? 1 : 0;
+    last = epoch;
   }
-  const bool much = files >= kSomeFiles && state.delta_bytes > 2 * state.full_bytes;
-  const bool full = much || files >= kManyFiles;
+  const bool much = epochs >= kSomeEpochs && state.delta_bytes > 2 * state.full_bytes;
+  const bool full = much || epochs >= kManyEpochs;
   return full ? StateTable::SnapshotKind::kFull : StateTable::SnapshotKind::kDelta;
 }
 
-void StateSegments::Add(NodeAck& ack) {
-  Node& state = nodes_[static_cast<size_t>(ack.node)];
-  const bool full = ack.kind == StateTable::SnapshotKind::kFull;
-  if (full && state.cleared_at != ack.epoch.number) {
-    // Every task gives everything at this barrier: nothing older counts.
-    state = Node();
-    state.cleared_at = ack.epoch.number;
-  }
-  for (TableSnapshot& table : ack.tables) {
-    const int64_t bytes = static_cast<int64_t>(table.records.size());
-    (full ? state.full_bytes : state.delta_bytes) += bytes;
-    SegmentRef ref;
-    ref.table = std::move(table.table);
-    state.segments.push_back({std::move(ref), std::move(table.records)});
-  }
-  ack.tables.clear();
+void StateSegments::Begin(int64_t number) {
+  std::lock_guard lock(mutex_);
+  number_ = number;
+  files_ = 0;
+  failed_ = false;
 }
 
-bool StateSegments::dirty() const {
-  for (const Node& node : nodes_) {
-    for (const Segment& segment : node.segments) {
-      if (!segment.records.empty()) return true;
-    }
+// Every task gives everything at this barrier: nothing older counts.
+void StateSegments::BeginFull(int node) {
+  Node& state = nodes_[static_cast<size_t>(node)];
+  if (state.cleared_at == number_) return;
+  const auto older = [node](const Records& records) { return records.node == node; };
+  for (const Records& records : waiting_) {
+    if (!older(records)) continue;
+    waiting_bytes_ -= HeldBy(records.bytes);
+    Hold(-HeldBy(records.bytes));
   }
-  return false;
+  std::erase_if(waiting_, older);
+  state = Node();
+  state.cleared_at = number_;
 }
 
-Status StateSegments::Write(CheckpointStore* store, int64_t number) {
+bool StateSegments::Add(TableSegment made) {
+  std::lock_guard lock(mutex_);
+  const bool full = made.kind == StateTable::SnapshotKind::kFull;
+  if (full) BeginFull(made.node);
+  Node& state = nodes_[static_cast<size_t>(made.node)];
+  Records records{made.node, ++last_ticket_, {}, std::move(made.records)};
+  records.ref.table = std::move(made.table);
+  (full ? state.full_bytes : state.delta_bytes) += static_cast<int64_t>(records.bytes.size());
+  waiting_bytes_ += HeldBy(records.bytes);
+  Hold(HeldBy(records.bytes));
+  state.segments.push_back({records.ref, records.ticket});
+  waiting_.push_back(std::move(records));
+  return !failed_ && waiting_bytes_ >= kWorthAFile;
+}
+
+bool StateSegments::TakesMore() {
+  std::lock_guard lock(mutex_);
+  const bool takes = failed_ || held_bytes_ < kMostWaiting;
+  refused_ |= !takes;
+  return takes;
+}
+
+void StateSegments::Complete(int node, StateTable::SnapshotKind kind) {
+  std::lock_guard lock(mutex_);
+  if (kind == StateTable::SnapshotKind::kFull) BeginFull(node);  // even if there is nothing
+}
+
+bool StateSegments::due(bool all) const {
+  std::lock_guard lock(mutex_);
+  return !failed_ && !waiting_.empty() && (all || waiting_bytes_ >= kWorthAFile);
+}
+
+std::vector<StateSegments::Records> StateSegments::TakeBatch() {
+  std::vector<Records> batch;
+  for (int64_t bytes = 0; !waiting_.empty() && bytes < kMostInAFile;) {
+    bytes += HeldBy(waiting_.front().bytes);
+    waiting_bytes_ -= HeldBy(waiting_.front().bytes);
+    batch.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
+  return batch;
+}
+
+void StateSegments::Place(const Records& written) {
+  std::vector<Segment>& segments = nodes_[static_cast<size_t>(written.node)].segments;
+  for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
+    if (segment->ticket != written.ticket) continue;
+    *segment = {written.ref, 0};
+    return;
+  }
+}
+
+Status StateSegments::Write(CheckpointStore* store) {
+  std::vector<Records> batch;
+  int64_t number;
+  int file;
+  {
+    std::lock_guard lock(mutex_);
+    batch = TakeBatch();
+    number = number_;
+    file = ++files_;
+  }
   std::vector<std::string_view> records;
   std::vector<SegmentRef*> refs;
-  for (Node& node : nodes_) {
-    for (Segment& segment : node.segments) {
-      if (segment.records.empty()) continue;
-      records.push_back(segment.records);
-      refs.push_back(&segment.ref);
+  for (Records& one : batch) {
+    records.push_back(one.bytes);
+    refs.push_back(&one.ref);
+  }
+  Status status = store->WriteSegment(number, file, records, refs);
+  std::lock_guard lock(mutex_);
+  if (status.ok()) {
+    for (const Records& one : batch) {
+      Place(one);
+      Hold(-HeldBy(one.bytes));
     }
+    return status;
   }
-  RETURN_IF_ERROR(store->WriteSegment(number, records, refs));
-  for (Node& node : nodes_) {
-    // Clearing, or assigning an empty one, would keep the memory for as long as the segment is referred to.
-    for (Segment& segment : node.segments) std::string().swap(segment.records);
-  }
-  return Status();
+  for (const Records& one : batch) waiting_bytes_ += HeldBy(one.bytes);
+  waiting_.insert(waiting_.begin(), std::make_move_iterator(batch.begin()),
+                  std::make_move_iterator(batch.end()));
+  failed_ = true;
+  return status;
+}
+
+bool StateSegments::TakeRelief() {
+  std::lock_guard lock(mutex_);
+  const bool takes = failed_ || held_bytes_ < kMostWaiting;
+  return takes && std::exchange(refused_, false);
 }
 
 int64_t StateSegments::held_bytes() const {
-  size_t bytes = 0;
-  for (const Node& node : nodes_) {
-    for (const Segment& segment : node.segments) bytes += segment.records.capacity();
-  }
-  return static_cast<int64_t>(bytes);
+  std::lock_guard lock(mutex_);
+  return held_bytes_;
 }
 
 std::vector<SegmentRef> StateSegments::refs(int node) const {
+  std::lock_guard lock(mutex_);
   std::vector<SegmentRef> refs;
   for (const Segment& segment : nodes_[static_cast<size_t>(node)].segments) refs.push_back(segment.ref);
   return refs;

@@ -1,37 +1,153 @@
 #include "run/epoch/state_segments.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "base/fault_point.h"
 #include "fs/memory_file_system.h"
 
 namespace caudal {
 namespace {
 
-NodeAck AckWith(int64_t epoch, std::string records) {
-  NodeAck ack;
-  ack.epoch = {1, epoch};
-  ack.tables.push_back({"keys", std::move(records)});
-  return ack;
-}
+using Kind = StateTable::SnapshotKind;
+
+constexpr size_t kSize = 1 << 20;
+
+class StateSegmentsTest : public ::testing::Test {
+ protected:
+  StateSegmentsTest() {
+    store_ = CheckpointStore::Open(&env_, &files_, "state", "p/q").value();
+    EXPECT_TRUE(store_->Restore().ok());
+  }
+  ~StateSegmentsTest() override { Faults::Disarm(); }
+
+  bool Add(int64_t epoch, std::string records, Kind kind = Kind::kDelta, int node = 0) {
+    return segments_.Add({node, {1, epoch}, kind, "keys", std::move(records)});
+  }
+  // Until nothing is left.
+  void WriteAll() {
+    while (segments_.due(/*all=*/true)) ASSERT_TRUE(segments_.Write(store_.get()).ok());
+  }
+  // What the segments hold, each by its first byte.
+  std::string Stored(int node = 0) {
+    Manifest manifest;
+    manifest.nodes.emplace_back().segments = segments_.refs(node);
+    EXPECT_TRUE(VerifySegments(&files_, "state", manifest).ok());
+    std::string stored;
+    for (const SegmentRef& ref : manifest.nodes[0].segments)
+      stored.push_back((*files_.ReadAll("state/" + ref.file))[static_cast<size_t>(ref.offset)]);
+    return stored;
+  }
+
+  ManualEnv env_;
+  MemoryFileSystem files_{&env_};
+  std::unique_ptr<CheckpointStore> store_;
+  MemoryBudget budget_{"query", 0};
+  StateSegments segments_{2, &budget_};
+};
 
 // A segment is referred to for as long as the state in it counts: up to 64 epochs.
-TEST(StateSegments, WhatIsWrittenIsNotHeld) {
-  constexpr size_t kSize = 1 << 20;
-  ManualEnv env;
-  MemoryFileSystem files(&env);
-  auto store = CheckpointStore::Open(&env, &files, "state", "p/q");
-  ASSERT_TRUE(store.ok());
-  StateSegments segments(1);
+TEST_F(StateSegmentsTest, WhatIsWrittenIsNotHeld) {
   for (int64_t epoch = 1; epoch <= 3; ++epoch) {
-    NodeAck ack = AckWith(epoch, std::string(kSize, 'x'));
-    segments.Add(ack);
-    EXPECT_TRUE(segments.dirty());
-    EXPECT_GE(segments.held_bytes(), static_cast<int64_t>(kSize));
-    ASSERT_TRUE(segments.Write(store->get(), epoch).ok());
-    EXPECT_FALSE(segments.dirty());
-    EXPECT_LT(segments.held_bytes(), 1000);
-    EXPECT_EQ(segments.refs(0).size(), static_cast<size_t>(epoch));
+    segments_.Begin(epoch);
+    EXPECT_FALSE(Add(epoch, std::string(kSize, 'x')));
+    EXPECT_TRUE(segments_.due(/*all=*/true));
+    EXPECT_GE(segments_.held_bytes(), static_cast<int64_t>(kSize));
+    EXPECT_EQ(budget_.used(), segments_.held_bytes());
+    WriteAll();
+    EXPECT_FALSE(segments_.due(/*all=*/true));
+    EXPECT_EQ(segments_.held_bytes(), 0);
+    EXPECT_EQ(budget_.used(), 0);
+    EXPECT_EQ(segments_.refs(0).size(), static_cast<size_t>(epoch));
   }
+}
+
+// A snapshot of any size, by a task that makes a segment whenever it may and a disk as slow as can be.
+TEST_F(StateSegmentsTest, ALargeSnapshotIsNeverHeldAsAWhole) {
+  constexpr int64_t kMost = StateSegments::kMostWaiting + 2 * static_cast<int64_t>(kSize);
+  segments_.Begin(1);
+  std::string added;
+  while (added.size() < 200) {
+    while (segments_.TakesMore()) {
+      added.push_back(static_cast<char>('a' + added.size() % 26));
+      Add(1, std::string(kSize, added.back()));
+      EXPECT_LE(budget_.used(), kMost);
+    }
+    ASSERT_TRUE(segments_.due(/*all=*/false));
+    EXPECT_FALSE(segments_.TakeRelief());
+    ASSERT_TRUE(segments_.Write(store_.get()).ok());
+    EXPECT_TRUE(segments_.TakeRelief());
+  }
+  WriteAll();
+  EXPECT_EQ(budget_.used(), 0);
+  EXPECT_EQ(Stored(), added);
+  std::set<std::string> files;
+  for (const SegmentRef& ref : segments_.refs(0)) files.insert(ref.file);
+  EXPECT_GT(files.size(), 10u);
+}
+
+// Whatever could not be written goes with the next epoch, and the task must not wait for it: without its ack
+// there is no next epoch.
+TEST_F(StateSegmentsTest, NothingIsLostByAFileThatFails) {
+  segments_.Begin(1);
+  Add(1, std::string(kSize, 'a'));
+  Add(1, std::string(kSize, 'b'), Kind::kDelta, 1);
+  ASSERT_TRUE(segments_.Write(store_.get()).ok());
+  std::string added = "a";
+  for (int i = 0; i < 40; ++i) {
+    added.push_back(static_cast<char>('c' + i % 20));
+    Add(1, std::string(kSize, added.back()));
+  }
+  EXPECT_FALSE(segments_.TakesMore());
+  Faults::Arm(FaultPoint::disk_write, FaultAction::kError, 1, 1);
+  EXPECT_FALSE(segments_.Write(store_.get()).ok());
+  EXPECT_TRUE(segments_.TakeRelief());
+  EXPECT_TRUE(segments_.TakesMore());
+  EXPECT_FALSE(segments_.due(/*all=*/true));  // not in this epoch
+  Add(1, std::string(kSize, 'z'));
+  EXPECT_GE(budget_.used(), 41 * static_cast<int64_t>(kSize));
+
+  segments_.Begin(2);
+  EXPECT_TRUE(segments_.due(/*all=*/false));
+  WriteAll();
+  EXPECT_EQ(Stored(), added + "z");
+  EXPECT_EQ(Stored(1), "b");
+  EXPECT_EQ(budget_.used(), 0);
+}
+
+// What a full snapshot replaces need not be written any more, even while it is on its way.
+TEST_F(StateSegmentsTest, AFullSnapshotReplacesWhatWaits) {
+  segments_.Begin(1);
+  Add(1, std::string(kSize, 'a'));
+  Add(1, std::string(kSize, 'b'), Kind::kDelta, 1);
+  Faults::Arm(FaultPoint::disk_write, FaultAction::kError, 1, 1);
+  EXPECT_FALSE(segments_.Write(store_.get()).ok());
+  segments_.Begin(2);
+  Add(2, std::string(kSize, 'c'), Kind::kFull);
+  Add(2, std::string(kSize, 'd'), Kind::kFull);
+  segments_.Complete(0, Kind::kFull);
+  EXPECT_LT(budget_.used(), 4 * static_cast<int64_t>(kSize));
+  WriteAll();
+  EXPECT_EQ(Stored(), "cd");
+  EXPECT_EQ(Stored(1), "b");
+  segments_.Begin(3);
+  segments_.Complete(0, Kind::kFull);  // and there is no row any more
+  EXPECT_TRUE(segments_.refs(0).empty());
+}
+
+// A restore reads few epochs, however many files each has.
+TEST_F(StateSegmentsTest, EpochsAreCountedAndNotFiles) {
+  for (int64_t epoch = 1; epoch <= 64; ++epoch) {
+    EXPECT_EQ(segments_.NextKind(0), Kind::kDelta) << epoch;
+    segments_.Begin(epoch);
+    for (int file = 0; file < 3; ++file) {
+      Add(epoch, std::string(epoch == 1 ? 1000 : 1, 'x'), epoch == 1 ? Kind::kFull : Kind::kDelta);
+      WriteAll();
+    }
+  }
+  EXPECT_EQ(segments_.NextKind(0), Kind::kFull);
 }
 
 }  // namespace
