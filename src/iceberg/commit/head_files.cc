@@ -28,9 +28,9 @@ Result<std::unique_ptr<HeadFiles::Contents>> HeadFiles::Read(const TableFiles& f
       contents->deletes.push_back(std::move(*entry));
     } else {
       DataFile& file = entry->file;
-      contents->data.emplace_back(
-          std::move(file.file_path),
-          Data{manifest.partition_spec_id, std::move(file.partition), file.record_count});
+      contents->data.emplace_back(std::move(file.file_path),
+                                  Data{manifest.partition_spec_id, std::move(file.partition),
+                                       file.record_count, *entry->sequence_number});
     }
   }
 }
@@ -95,6 +95,15 @@ Status HeadFiles::Change(const TableFiles& files, const std::vector<ManifestFile
 const HeadFiles::Data* HeadFiles::FindData(std::string_view path) const {
   const auto found = data_.find(path);
   return found == data_.end() ? nullptr : found->second.data;
+}
+
+const ManifestFile* HeadFiles::ManifestOf(std::string_view path) const {
+  const auto found = data_.find(path);
+  return found == data_.end() ? nullptr : &found->second.contents->manifest;
+}
+
+void HeadFiles::ForEachData(const std::function<void(std::string_view, const Data&)>& each) const {
+  for (const auto& [path, place] : data_) each(path, *place.data);
 }
 
 bool HeadFiles::HasAnyOf(const HeadFiles& other) const {

@@ -4,6 +4,7 @@
 // data file's statistics say is not. What Find… answers lives until the next Load.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,8 +28,11 @@ class HeadFiles {
     int32_t spec_id = 0;
     std::vector<Value> partition;
     int64_t records = 0;
+    int64_t sequence_number = 0;  // of its data
   };
-  const Data* FindData(std::string_view path) const;  // null: no such file
+  const Data* FindData(std::string_view path) const;            // null: no such file
+  const ManifestFile* ManifestOf(std::string_view path) const;  // that has the data file; null: none
+  void ForEachData(const std::function<void(std::string_view path, const Data& data)>& each) const;
 
   // A live entry of a manifest of deletes.
   struct Delete {

@@ -22,7 +22,7 @@ void AddTotal(const Snapshot* parent, const char* key, int64_t added,
 }  // namespace
 
 std::map<std::string, std::string> CommitSummary(const Snapshot* parent, const PreparedAppend& append,
-                                                 const DeleteChanges& deletes) {
+                                                 const DeleteChanges& deletes, const RemovedData& removed) {
   std::map<std::string, std::string> summary = {{"engine-name", "caudal"}};
   const auto count = [&summary](const char* key, int64_t number) {
     if (number > 0) summary[key] = std::to_string(number);
@@ -45,10 +45,13 @@ std::map<std::string, std::string> CommitSummary(const Snapshot* parent, const P
   count("removed-dvs", deletes.removed.vectors);
   count("removed-position-delete-files", deletes.removed.files - deletes.removed.vectors);
   count("removed-position-deletes", deletes.removed.positions);
-  count("removed-files-size", deletes.removed.bytes);
-  AddTotal(parent, "total-data-files", append.files, &summary);
-  AddTotal(parent, "total-records", append.records, &summary);
-  AddTotal(parent, "total-files-size", append.bytes + deletes.added.bytes - deletes.removed.bytes, &summary);
+  count("removed-files-size", deletes.removed.bytes + removed.bytes);
+  count("deleted-data-files", removed.files);
+  count("deleted-records", removed.records);
+  AddTotal(parent, "total-data-files", append.files - removed.files, &summary);
+  AddTotal(parent, "total-records", append.records - removed.records, &summary);
+  AddTotal(parent, "total-files-size",
+           append.bytes - removed.bytes + deletes.added.bytes - deletes.removed.bytes, &summary);
   AddTotal(parent, "total-delete-files", deletes.added.files - deletes.removed.files, &summary);
   AddTotal(parent, "total-position-deletes", deletes.added.positions - deletes.removed.positions, &summary);
   AddTotal(parent, "total-equality-deletes", 0, &summary);
