@@ -158,6 +158,33 @@ INSERT INTO clicks SELECT id FROM arriving;
             self.assertIn("whole: ", self.table("check").stdout)
             self.caudal("sql", CATALOG + "DROP TABLE lake.shop.orders; DROP DATABASE lake.shop;")
 
+    def test_small_files_become_few_and_what_they_hold_stays(self):
+        for version in (2, 3):
+            self.make(version)
+            for number in range(8):
+                self.insert((number, "a"), (number + 1, "b"))
+            query = CATALOG + "SELECT id, s FROM lake.shop.orders ORDER BY id;"
+            before = self.rows("sql", query)
+            self.assertRegex(self.table("compact", "--dry-run").stdout, r"^lake\.shop\.orders: 8 files, [\d,]+ bytes, would be rewritten in 1 groups\n$")
+            self.assertEqual(self.rows("sql", query), before)
+            (row,) = self.rows("table", "compact", "catalog.sql", "lake.shop.orders")
+            self.assertEqual((row["files_in"], row["rows_in"], row["files_out"], row["rows_out"], row["lost"]), (8, 16, 1, 9, 0), row)
+            self.assertEqual(row["deletes_gone"], 7, row)
+            self.assertEqual(self.rows("sql", query), before)
+            self.assertIn("whole: ", self.table("check", "--all").stdout)
+            self.assertRegex(self.table("compact").stdout, r"^lake\.shop\.orders: 0 files, 0 bytes, became 0 files, 0 bytes; 0 files of deletes went\n$")
+            # Keys are found where they are now.
+            self.insert((3, "c"), (100, "d"))
+            after = self.rows("sql", query)
+            self.assertEqual(len(after), len(before) + 1)
+            self.assertIn({"id": 3, "s": "c"}, after)
+            self.assertIn("whole: ", self.table("check", "--all").stdout)
+            self.caudal("sql", CATALOG + "DROP TABLE lake.shop.orders; DROP DATABASE lake.shop;")
+        self.assertIn("--target-file-size", self.refused("table", "compact", "catalog.sql", "--target-file-size", "much", code=1))
+        self.make()
+        self.insert((1, "a"))
+        self.assertIn("--min-file-size must not exceed", self.refused("table", "compact", "catalog.sql", "lake.shop.orders", "--target-file-size", "1MB", "--min-file-size", "2MB", code=3))
+
     def test_every_table_of_a_program_is_looked_at(self):
         self.write("two.sql", """
 CREATE TABLE a (id BIGINT) WITH ('connector' = 'iceberg', 'catalog-name' = 'lake', 'warehouse' = 'lake');

@@ -7,6 +7,7 @@
 
 #include "connect/iceberg/scan/deleted_rows.h"
 #include "data/column_builder.h"
+#include "data/column_view.h"
 #include "data/text/number_text.h"
 #include "iceberg/catalog/table_files.h"
 
@@ -114,10 +115,50 @@ Status DataFileReader::Bind(const iceberg::TableMetadata& table, const iceberg::
         ASSIGN_OR_RETURN(const Value initial, DefaultOf(column.field));
         source.constant = SqlValue(column.type, initial);
       }
+    } else if (column.from == ScanColumn::From::kRowId || column.from == ScanColumn::From::kLastChange) {
+      source = BindLineage(column, data, &wanted);
     }
     sources_.push_back(std::move(source));
   }
   return reader_->Project(wanted, row_);
+}
+
+DataFileReader::Source DataFileReader::BindLineage(const ScanColumn& column, const iceberg::LiveFile& data,
+                                                   Schema* wanted) const {
+  Source source;
+  const bool is_id = column.from == ScanColumn::From::kRowId;
+  const std::vector<int32_t>& ids = reader_->field_ids();
+  const auto found = std::find(ids.begin(), ids.end(), is_id ? kRowIdField : kLastChangeField);
+  if (found != ids.end()) {
+    source.column = wanted->size();
+    wanted->fields.push_back(
+        {reader_->schema()[static_cast<int>(found - ids.begin())].name, Type(TypeId::kBigInt)});
+  }
+  if (!is_id) source.constant = Value(data.sequence_number);
+  if (is_id && data.file.first_row_id) source.constant = Value(*data.file.first_row_id);
+  return source;
+}
+
+// What a file says of a row wins; where it says nothing, the row came with the file.
+ColumnPtr DataFileReader::Lineage(size_t i, const Chunk& read) const {
+  const ScanColumn& column = columns_[i];
+  const Source& source = sources_[i];
+  const int32_t rows = read.physical_rows();
+  const int64_t* base = std::get_if<int64_t>(&source.constant.data);
+  const int64_t step = column.from == ScanColumn::From::kRowId ? 1 : 0;
+  const ColumnPtr said = source.column < 0 ? Column::Null(column.type, rows) : read.column(source.column);
+  const ColumnView<int64_t> values(*said);
+  ColumnBuilder made(column.type, rows);
+  for (int32_t row = 0; row < rows; ++row) {
+    if (!said->IsNull(row)) {
+      made.Append<int64_t>(values[row]);
+    } else if (base != nullptr) {
+      made.Append<int64_t>(*base + step * (row_ + row));
+    } else {
+      made.AppendNull();
+    }
+  }
+  return made.Finish();
 }
 
 Result<ColumnPtr> DataFileReader::Convert(size_t i, const Chunk& read) const {
@@ -133,6 +174,9 @@ Result<ColumnPtr> DataFileReader::Convert(size_t i, const Chunk& read) const {
       for (int32_t row = 0; row < rows; ++row) offsets.Append<int64_t>(row_ + row);
       return offsets.Finish();
     }
+    case ScanColumn::From::kRowId:
+    case ScanColumn::From::kLastChange:
+      return Lineage(i, read);
     default:
       break;
   }

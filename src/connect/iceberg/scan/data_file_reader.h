@@ -35,9 +35,12 @@ class DataFileReader {
 
   // A chunk without physical rows at the end.
   Result<FileRows> Next();
+  // Positions that are left out.
+  const iceberg::PositionSet& deleted() const { return deleted_; }
 
  private:
-  // Where a column comes from: the file's, or the same value in every row.
+  // Where a column comes from: the file's, or the same value in every row; of row lineage what the file says,
+  // or what follows from its place in the table.
   struct Source {
     int column = -1;  // of what the reader gives
     Value constant;
@@ -45,7 +48,10 @@ class DataFileReader {
   DataFileReader(const std::vector<ScanColumn>& columns, int split, int64_t first)
       : columns_(columns), split_(split), row_(first) {}
   Status Bind(const iceberg::TableMetadata& table, const iceberg::LiveFile& data);
+  // Of row lineage: what files that were rewritten say of each row.
+  Source BindLineage(const ScanColumn& column, const iceberg::LiveFile& data, Schema* wanted) const;
   Result<ColumnPtr> Convert(size_t i, const Chunk& read) const;
+  ColumnPtr Lineage(size_t i, const Chunk& read) const;
 
   const std::vector<ScanColumn>& columns_;
   int split_;

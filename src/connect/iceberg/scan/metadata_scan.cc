@@ -46,6 +46,8 @@ Result<SourceRows> MetadataScan::Next() {
           builder.AppendValue(Value(static_cast<int64_t>(row)));
           break;
         case ScanColumn::From::kRaw:
+        case ScanColumn::From::kRowId:
+        case ScanColumn::From::kLastChange:
           builder.AppendNull();
           break;
       }

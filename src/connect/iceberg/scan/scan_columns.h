@@ -12,8 +12,15 @@
 
 namespace caudal {
 
+// Fields of row lineage in data files, the same in every table.
+inline constexpr int32_t kRowIdField = 2147483540;
+inline constexpr int32_t kLastChangeField = 2147483539;
+inline constexpr const char* kRowIdName = "_row_id";
+inline constexpr const char* kLastChangeName = "_last_updated_sequence_number";
+
 struct ScanColumn {
-  enum class From : uint8_t { kField, kSplit, kOffset, kRaw } from = From::kField;
+  // kRowId, kLastChange: of row lineage, format 3: BIGINT, NULL where the table does not know it.
+  enum class From : uint8_t { kField, kSplit, kOffset, kRaw, kRowId, kLastChange } from = From::kField;
   std::string name;      // as declared
   Type type;             // as it is wanted
   iceberg::Field field;  // kField, once bound

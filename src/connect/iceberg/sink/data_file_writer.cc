@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "connect/iceberg/iceberg_types.h"
+#include "connect/iceberg/file_description.h"
 #include "fs/store_file_system.h"
-#include "iceberg/bounds.h"
 #include "iceberg/catalog/table_files.h"
 
 namespace caudal {
@@ -46,30 +45,10 @@ Result<iceberg::DataFile> DataFileWriter::Finish(Epoch epoch) {
 }
 
 iceberg::DataFile DataFileWriter::Describe(const ParquetFooter& footer, std::string location) const {
-  iceberg::DataFile file;
+  iceberg::DataFile file = DescribeColumns(plan_->ids, plan_->types, footer);
   file.file_path = std::move(location);
   file.partition = place_.partition;
-  file.record_count = footer.rows;
   file.file_size_in_bytes = file_->size();
-  file.split_offsets = footer.group_offsets;
-  for (size_t i = 0; i < plan_->ids.size(); ++i) {
-    const int32_t id = plan_->ids[i];
-    const iceberg::Type& type = plan_->types[i];
-    const ParquetFooter::Column& column = footer.columns[i];
-    file.column_sizes[id] = column.bytes;
-    file.value_counts[id] = footer.rows;
-    file.null_value_counts[id] = column.nulls;
-    const bool floating = type.id == iceberg::TypeId::kFloat || type.id == iceberg::TypeId::kDouble;
-    if (floating) file.nan_value_counts[id] = column.nans;
-    if (!column.lowest || !column.highest) continue;
-    // Through the collector, which gives a zero the sign that keeps both zeros inside.
-    iceberg::BoundsCollector bounds;
-    bounds.Add(IcebergValue(type, *column.lowest));
-    bounds.Add(IcebergValue(type, *column.highest));
-    if (!bounds.lowest()) continue;
-    file.lower_bounds[id] = iceberg::LowerBound(type, *bounds.lowest());
-    if (const auto upper = iceberg::UpperBound(type, *bounds.highest())) file.upper_bounds[id] = *upper;
-  }
   return file;
 }
 

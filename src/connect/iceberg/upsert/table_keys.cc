@@ -30,6 +30,22 @@ std::set<DeleteName> DeletesOf(const iceberg::ScanPlan& plan) {
   return names;
 }
 
+// Whether every snapshot from `head` back to `from`, without it, only added files, or put files in the place
+// of others with the same rows.
+bool KeepsRows(const iceberg::TableMetadata& table, const iceberg::Snapshot& head, int64_t from) {
+  const iceberg::Snapshot* at = &head;
+  for (size_t steps = 0; at != nullptr && steps <= table.snapshots.size(); ++steps) {
+    if (at->snapshot_id == from) return true;
+    const auto operation = at->summary.find("operation");
+    const bool keeps =
+        operation != at->summary.end() && (operation->second == "append" || operation->second == "replace");
+    if (!keeps) return false;
+    if (!at->parent_snapshot_id) return from == 0;
+    at = table.FindSnapshot(*at->parent_snapshot_id);
+  }
+  return false;
+}
+
 // Gathers entries until they make a run.
 class RunBuilder {
  public:
@@ -151,7 +167,7 @@ Status TableKeys::Bring(const iceberg::TableMetadata& table, const iceberg::Snap
     ASSIGN_OR_RETURN(plan, iceberg::PlanScan(files_, table, *head));
   }
   if (from && head != nullptr) {
-    ASSIGN_OR_RETURN(const bool added, AddNewFiles(table, plan, *from));
+    ASSIGN_OR_RETURN(const bool added, AddNewFiles(table, plan, *head, *from));
     if (added) return index_->Seal(wanted);
   }
   return Rebuild(table, plan, wanted);
@@ -167,7 +183,7 @@ Status TableKeys::Rebuild(const iceberg::TableMetadata& table, const iceberg::Sc
 }
 
 Result<bool> TableKeys::AddNewFiles(const iceberg::TableMetadata& table, const iceberg::ScanPlan& plan,
-                                    const KeyIndex::Stamp& from) {
+                                    const iceberg::Snapshot& head, const KeyIndex::Stamp& from) {
   iceberg::ScanPlan former;
   if (from.snapshot_id != 0) {
     const iceberg::Snapshot* snapshot = table.FindSnapshot(from.snapshot_id);
@@ -179,6 +195,12 @@ Result<bool> TableKeys::AddNewFiles(const iceberg::TableMetadata& table, const i
   std::vector<const iceberg::ScanFile*> added;
   for (const iceberg::ScanFile& file : plan.files) {
     if (!known.contains(file.data.file.file_path)) added.push_back(&file);
+  }
+  // A row that was rewritten has its key in a file that is new, so that what the index says of the former
+  // file is hidden.
+  if (KeepsRows(table, head, from.snapshot_id)) {
+    RETURN_IF_ERROR(AddFiles(table, plan, added));
+    return true;
   }
   // Whatever was there must still be, and nothing of it be deleted since.
   if (plan.files.size() - added.size() != known.size()) return false;

@@ -60,9 +60,9 @@ class TableKeys {
                const std::optional<iceberg::KeyIndex::Stamp>& from, const iceberg::KeyIndex::Stamp& wanted);
   Status Rebuild(const iceberg::TableMetadata& table, const iceberg::ScanPlan& plan,
                  const iceberg::KeyIndex::Stamp& stamp);
-  // False: more was changed than that files were added.
+  // False: more was changed than that files were added, or rewritten with the same rows.
   Result<bool> AddNewFiles(const iceberg::TableMetadata& table, const iceberg::ScanPlan& plan,
-                           const iceberg::KeyIndex::Stamp& from);
+                           const iceberg::Snapshot& head, const iceberg::KeyIndex::Stamp& from);
   Status AddFiles(const iceberg::TableMetadata& table, const iceberg::ScanPlan& plan,
                   const std::vector<const iceberg::ScanFile*>& files);
   void StartMerge();

@@ -15,8 +15,16 @@ struct TableCommand {
   bool all = false;                 // check: every violation, not the first alone
   std::string older_than;  // expire, orphans: a length of time; empty: what the table says, three days
   int keep_last = 0;       // expire: snapshots of each branch; 0: what the table says
-  bool dry = false;        // expire: only say what would go
+  bool dry = false;        // expire, compact: only say what would be done
   bool remove = false;     // orphans: do it
+  // compact: sizes as text, empty: what the table says; the rest as PlanCompaction has it.
+  std::string target_size, min_size, max_size;
+  int64_t min_input_files = 5;
+  int64_t delete_files = 10;
+  double delete_ratio = 0.3;
+  bool rewrite_all = false;
+  int64_t max_commits = 10;
+  int threads = 0;  // compact: 0: one a core
 };
 
 // What becomes of one branch or tag.
@@ -38,6 +46,8 @@ struct RefCommand {
 int CheckTables(const TableCommand& command, Console& console);
 // Old snapshots go, and the files that only they had.
 int ExpireTables(const TableCommand& command, Console& console);
+// Small data files, and those with many deleted rows, as few whole ones.
+int CompactTables(const TableCommand& command, Console& console);
 // Files that nothing in the table names: listed, or removed.
 int FindTableOrphans(const TableCommand& command, Console& console);
 int CreateTableRef(const RefCommand& command, Console& console);

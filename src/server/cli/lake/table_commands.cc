@@ -90,6 +90,40 @@ void AddFastForward(CLI::App& table, Action* action) {
   forward->add_option("--to", command->to, "the branch or tag where it goes")->required();
 }
 
+// Which files, and how: names and defaults as Spark's rewrite_data_files has them.
+void AddCompactOptions(CLI::App* compact, TableCommand* command) {
+  compact->add_option("--target-file-size", command->target_size,
+                      "of new files; default: write.target-file-size-bytes of the table, or 512 MB");
+  compact->add_option("--min-file-size", command->min_size,
+                      "smaller files are rewritten; default: 75 % of the target");
+  compact->add_option("--max-file-size", command->max_size,
+                      "larger files are split; default: 180 % of the target");
+  compact
+      ->add_option("--min-input-files", command->min_input_files,
+                   "small files of a partition that are worth it")
+      ->capture_default_str()
+      ->check(NumberBetween(1, 1e9));
+  compact
+      ->add_option("--delete-file-threshold", command->delete_files,
+                   "files of deletes of one data file for which it is rewritten")
+      ->capture_default_str()
+      ->check(NumberBetween(1, 1e9));
+  compact
+      ->add_option("--delete-ratio-threshold", command->delete_ratio,
+                   "share of its rows that are deleted for which it is rewritten")
+      ->capture_default_str()
+      ->check(NumberBetween(0, 1));
+  compact->add_flag("--rewrite-all", command->rewrite_all, "every file, whatever its size");
+  compact
+      ->add_option("--max-commits", command->max_commits,
+                   "of one table: what is done is committed in so many parts, and kept if the rest fails")
+      ->capture_default_str()
+      ->check(NumberBetween(1, 1e6));
+  compact->add_option("--threads", command->threads, "groups of files at once; default: one a core")
+      ->check(NumberBetween(1, 1024));
+  compact->add_flag("--dry-run", command->dry, "only say what would be rewritten");
+}
+
 }  // namespace
 
 void AddTable(CLI::App& app, Action* action) {
@@ -128,6 +162,13 @@ void AddTable(CLI::App& app, Action* action) {
                    "of each branch, however old; default: history.expire.min-snapshots-to-keep, or 1")
       ->check(NumberBetween(1, 1e9));
   expire->add_flag("--dry-run", command->dry, "only say what would go");
+  CLI::App* compact = add(
+      "compact",
+      "Write small data files, and those with many deleted rows, anew as few whole ones; beside any writer.",
+      "  caudal table compact pipeline.yaml --dry-run\n"
+      "  caudal table compact catalog.sql lake.shop.orders --target-file-size 256MB --min-input-files 2",
+      CompactTables);
+  AddCompactOptions(compact, command.get());
   CLI::App* orphans = add("orphans", "List the files in tables' folders that nothing names, or remove them.",
                           "  caudal table orphans pipeline.yaml\n"
                           "  caudal table orphans catalog.sql lake.shop.orders --older-than '7 d' --remove",
