@@ -53,25 +53,24 @@ WindowEmitter::WindowEmitter(const AggregateNode& node, std::vector<Type> key_ty
   }
 }
 
-const char* WindowEmitter::MergeDirectly(std::span<const Panes::Pane> panes, int64_t end) {
-  const int64_t first = windows_->FirstSlice(end);
-  auto from = std::lower_bound(panes.begin(), panes.end(), first,
-                               [](const Panes::Pane& pane, int64_t slice) { return pane.slice < slice; });
+const char* WindowEmitter::MergeDirectly(PaneList panes, int64_t end) {
+  const PaneList from = panes.subspan(panes.LowerBound(windows_->FirstSlice(end)));
+  const PaneList window = from.first(from.LowerBound(end));
   // Panes lie far apart; they are on their way together.
-  for (auto ahead = from; ahead != panes.end() && ahead->slice < end; ++ahead) __builtin_prefetch(ahead->row);
+  for (const Pane pane : window) __builtin_prefetch(pane.row);
   const char* only = nullptr;
   bool merged = false;
-  for (; from != panes.end() && from->slice < end; ++from) {
-    if (from->from_end() > end) continue;
+  for (const Pane pane : window) {
+    if (pane.from_end() > end) continue;
     if (only == nullptr) {
-      only = from->row;  // one pane needs no merging
+      only = pane.row;  // one pane needs no merging
       continue;
     }
     if (!merged) {
       accumulators_->Assign(spare_.scratch(), only);
       merged = true;
     }
-    accumulators_->Merge(spare_.scratch(), from->row);
+    accumulators_->Merge(spare_.scratch(), pane.row);
   }
   return merged ? spare_.scratch() : only;
 }
@@ -86,7 +85,7 @@ void WindowEmitter::AddRow(const Panes& table, const KeyEntry& entry, int64_t en
 }
 
 void WindowEmitter::Add(const Panes& table, KeyEntry* entry, int64_t end) {
-  const std::span<const Panes::Pane> panes = table.panes(*entry);
+  const PaneList panes = table.panes(*entry);
   if (windows_->slices_per_window() < static_cast<int64_t>(worth_remembering_) ||
       panes.size() < worth_remembering_) {
     Forget(*entry);
@@ -105,7 +104,7 @@ void WindowEmitter::Add(const Panes& table, KeyEntry* entry, int64_t end) {
 void WindowEmitter::AddEarly(const Panes& table, KeyEntry* entry, int64_t end) {
   if (entry != early_entry_) early_.Reset();
   early_entry_ = entry;
-  const std::span<const Panes::Pane> panes = table.panes(*entry);
+  const PaneList panes = table.panes(*entry);
   const char* row =
       panes.size() < kWorthRemembering ? nullptr : early_.Merge(panes, windows_->FirstSlice(end), end);
   AddRow(table, *entry, end, row != nullptr ? row : MergeDirectly(panes, end));
@@ -147,10 +146,9 @@ Chunk WindowEmitter::Finish(int32_t rows, RowKindsPtr kinds, int64_t clock) {
 char* WindowEmitter::FindEmitted(const Pair& pair) const {
   const KeyEntry* entry = emitted_->Find(pair.key, pair.hash);
   if (entry == nullptr) return nullptr;
-  const std::span<const Panes::Pane> panes = emitted_->panes(*entry);
-  const auto at = std::lower_bound(panes.begin(), panes.end(), pair.end,
-                                   [](const Panes::Pane& pane, int64_t end) { return pane.slice < end; });
-  return at != panes.end() && at->slice == pair.end ? at->row : nullptr;
+  const PaneList panes = emitted_->panes(*entry);
+  const size_t at = panes.LowerBound(pair.end);
+  return at < panes.size() && panes.slice(at) == pair.end ? panes[at].row : nullptr;
 }
 
 void WindowEmitter::EmitOnce(int64_t clock, Output& out) {

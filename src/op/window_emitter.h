@@ -57,7 +57,7 @@ class WindowEmitter {
 
   void AddRow(const Panes& table, const KeyEntry& entry, int64_t end, const char* row);
   // Merges the window's panes one by one; null if there is none.
-  const char* MergeDirectly(std::span<const Panes::Pane> panes, int64_t end);
+  const char* MergeDirectly(PaneList panes, int64_t end);
   // What was emitted of the pair's window; null if nothing was.
   char* FindEmitted(const Pair& pair) const;
   void AppendLabels(int64_t end, ColumnBuilder* builders);

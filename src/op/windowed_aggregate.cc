@@ -169,12 +169,12 @@ bool WindowedAggregate::FiringCanWait() const {
 }
 
 int64_t WindowedAggregate::NewestEnd(const KeyEntry& entry) const {
-  const std::span<const Panes::Pane> panes = panes_->panes(entry);
+  const PaneList panes = panes_->panes(entry);
   for (size_t i = panes.size(); i-- > 0;) {
-    const Panes::Pane& pane = panes[i];
-    const int64_t end = std::min(firing_end_, windows_->LastEnd(pane.slice));
+    const int64_t slice = panes.slice(i);
+    const int64_t end = std::min(firing_end_, windows_->LastEnd(slice));
     if (end <= fired_end_) break;  // so are those of the panes before it
-    if (windows_->FirstEnd(pane.slice) <= end && pane.from_end() <= end) return end;
+    if (windows_->FirstEnd(slice) <= end && panes[i].from_end() <= end) return end;
   }
   return fired_end_;
 }
@@ -191,13 +191,13 @@ void WindowedAggregate::StartFiring(int64_t end) {
   int64_t slice;
   for (int64_t from = windows_->FirstSlice(end); panes_->NextSlice(from, &slice) && slice < end;
        from = slice + 1) {
-    listed += static_cast<int64_t>(panes_->slice_panes(slice).size());
+    listed += panes_->slice_size(slice);
   }
   firing_walks_ = listed >= panes_->key_count();
   if (firing_walks_) return;
   for (int64_t from = windows_->FirstSlice(end); panes_->NextSlice(from, &slice) && slice < end;
        from = slice + 1) {
-    for (const Panes::Owned& pane : panes_->slice_panes(slice)) firing_.push_back(pane.entry);
+    panes_->AppendKeys(slice, &firing_);
   }
   std::sort(firing_.begin(), firing_.end(),
             [this](const KeyEntry* a, const KeyEntry* b) { return panes_->Before(a, b); });

@@ -12,12 +12,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/row_key.h"
 #include "state/key_table.h"
 #include "state/pane_attachment.h"
-#include "state/pane_header.h"
+#include "state/pane_rows.h"
 #include "state/row_codec.h"
 #include "state/state_table.h"
 
@@ -25,12 +26,6 @@ namespace caudal {
 
 class Panes : public StateTable {
  public:
-  // A pane in its key's list, which is ordered by slice.
-  struct Pane {
-    int64_t slice;
-    char* row;
-    int64_t from_end() const { return PaneHeader::Of(row)->from_end(); }
-  };
   static constexpr int64_t kAllEnds = PaneHeader::kAllEnds;
 
   // `slices`: in words, what a slice number means: part of the fingerprint. `codec` outlives the table.
@@ -41,9 +36,9 @@ class Panes : public StateTable {
   void Locate(const RowKeys& keys, std::span<const int64_t> slices, std::span<const int64_t> from_ends,
               std::vector<char*>* rows);
 
-  std::span<const Pane> panes(const KeyEntry& entry) const {
+  PaneList panes(const KeyEntry& entry) const {
     const Run* run = reinterpret_cast<const Run*>(entry.row());
-    return {run->panes, run->size};
+    return {&pane_rows_, run->panes, run->size};
   }
   // The same for one, without a from_end.
   char* LocateOne(std::string_view key, uint64_t hash, int64_t slice);
@@ -68,10 +63,6 @@ class Panes : public StateTable {
     table_.WalkGroup(group, visit);
   }
 
-  struct Owned {
-    KeyEntry* entry;
-    char* row;
-  };
   // From now on panes located since the last TakeTouched are remembered.
   void RememberTouched() { remember_touched_ = true; }
   struct Touched {
@@ -83,8 +74,9 @@ class Panes : public StateTable {
   std::vector<Touched> TakeTouched();
   // The first slice at or past `from` that has panes; false if there is none.
   bool NextSlice(int64_t from, int64_t* slice) const;
-  // The panes of a slice in no order; valid until Locate or DropBefore.
-  std::span<const Owned> slice_panes(int64_t slice) const;
+  int64_t slice_size(int64_t slice) const;
+  // Of each of its panes, in no order.
+  void AppendKeys(int64_t slice, std::vector<KeyEntry*>* entries) const;
   // Drops up to `limit` panes of slices below `slice`; true when none is left.
   bool DropBefore(int64_t slice, int64_t limit);
 
@@ -98,30 +90,35 @@ class Panes : public StateTable {
 
  private:
   struct Run {  // the row of a KeyEntry
-    Pane* panes;
+    ListedPane* panes;
     uint32_t size;
     uint32_t capacity;
     PaneAttachment* attachment;
-    Pane only;  // where `panes` points while one is enough
+    ListedPane only;  // where `panes` points while one is enough
   };
+  using Numbers = std::vector<uint32_t>;  // of rows
   struct Slice {
-    std::vector<Owned> all;
-    std::vector<Owned> changed;  // since the last snapshot
-    std::vector<Owned> touched;  // since the last TakeTouched
+    uint32_t number;
+    Numbers all;
+    Numbers changed;  // since the last snapshot
+    Numbers touched;  // since the last TakeTouched
   };
 
   // Measures what hangs from the row, for bytes().
   void Measure(char* row);
   static void InitRun(KeyEntry* entry);
   KeyEntry* EntryFor(std::string_view key, uint64_t hash);
-  char* PaneFor(KeyEntry* entry, int64_t slice, int64_t from_end);
-  char* AddPane(KeyEntry* entry, uint32_t at, int64_t slice, int64_t from_end);
-  void NoteChange(KeyEntry* entry, int64_t slice, char* row);
+  // The number of the pane's row, which is made if need be.
+  uint32_t PaneFor(KeyEntry* entry, int64_t slice, int64_t from_end);
+  uint32_t AddPane(KeyEntry* entry, uint32_t at, int64_t slice, int64_t from_end);
+  void WidenRun(Run* run);
+  void FreeList(const Run& run);
+  void NoteChange(KeyEntry* entry, int64_t slice, uint32_t pane);
   Slice& SliceFor(int64_t slice);
-  static void PrefetchRemoval(const std::vector<Owned>& panes);
-  void RemovePane(KeyEntry* entry, char* row);
-  static void PrefetchPane(const std::vector<Owned>& panes, size_t at);
-  void PutPane(const Owned& pane, std::string* out);
+  void PrefetchRemoval(const Numbers& panes) const;
+  void RemovePane(uint32_t pane);
+  void PrefetchPane(const Numbers& panes, size_t at) const;
+  void PutPane(char* row, std::string* out);
   Status RestoreSegment(std::string_view segment, KeyGroupRange groups);
   Status RestorePane(int64_t slice, KeyGroupRange groups, std::string_view key, int64_t from_end,
                      std::string_view row);
@@ -130,19 +127,20 @@ class Panes : public StateTable {
   std::string key_types_;
   std::string slice_words_;
   const RowCodec* codec_;
-  size_t pane_size_;
   KeyTable table_;
-  BlockArena arena_;
+  PaneRows pane_rows_;
+  BlockArena lists_;
   std::map<int64_t, Slice> slices_;
   std::pair<const int64_t, Slice>* last_slice_ = nullptr;  // the one asked for last
   int64_t rows_ = 0, extra_bytes_ = 0;
   bool remember_touched_ = false;
   bool tracking_ = false;  // as in KeyGenerations
   std::vector<KeyEntry*> entries_;
+  Numbers located_;
   std::string scratch_, group_;
-  int64_t snapshot_slice_ =
-      std::numeric_limits<int64_t>::min();  // what is not yet in a segment: from there on
-  size_t snapshot_pane_ = 0;                // and of that slice from here on
+  int64_t snapshot_slice_ = std::numeric_limits<int64_t>::min();  // what is not yet in a segment: from
+                                                                  // there on
+  size_t snapshot_pane_ = 0;                                      // and of that slice from here on
 };
 
 }  // namespace caudal

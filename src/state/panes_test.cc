@@ -49,7 +49,7 @@ class MemoryPanes {
     std::map<Place, std::string> all;
     auto visit = [&](KeyEntry* entry) {
       int64_t last = std::numeric_limits<int64_t>::min();
-      for (const Panes::Pane& pane : table_.panes(*entry)) {
+      for (const Pane pane : table_.panes(*entry)) {
         EXPECT_GE(pane.slice, last);
         last = pane.slice;
         all.emplace(Place{pane.slice, table_.key(*entry), pane.from_end()}, BytesRow::Get(pane.row));
@@ -219,7 +219,7 @@ TEST(Panes, TouchedPanesAreTakenOnceInOrder) {
 }
 
 // Memory of windows is panes times this: a header of 8 bytes, the row, where it stands in the lists of its
-// key (which have a third of their room left on average) and of its slice.
+// key (8 bytes, and at most a third of their room is left) and of its slice (4).
 TEST(Panes, APaneTakesLittleMoreThanItsRow) {
   constexpr int64_t kKeys = 1000, kSlices = 48;
   const BytesRow codec("test");
@@ -231,7 +231,7 @@ TEST(Panes, APaneTakesLittleMoreThanItsRow) {
     }
   }
   const double a_pane = static_cast<double>(table.bytes()) / static_cast<double>(table.rows());
-  EXPECT_LE(a_pane - static_cast<double>(codec.width()), 8 + 16 * 64 / 48.0 + 16 + 4);
+  EXPECT_LE(a_pane - static_cast<double>(codec.width()), 8 + 8 * 3 / 2.0 + 4 + 4);
 }
 
 TEST(Panes, WhatHangsFromAPaneCounts) {

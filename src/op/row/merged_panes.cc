@@ -5,28 +5,26 @@
 namespace caudal {
 namespace {
 
-using PaneSpan = std::span<const Panes::Pane>;
-
 // Windows move forward, so what is looked for lies near the ends of a list.
-PaneSpan From(PaneSpan panes, int64_t first) {
+PaneList From(PaneList panes, int64_t first) {
   size_t skip = 0;
-  while (skip < panes.size() && panes[skip].slice < first) ++skip;
+  while (skip < panes.size() && panes.slice(skip) < first) ++skip;
   return panes.subspan(skip);
 }
-PaneSpan UpTo(PaneSpan panes, int64_t end) {
+PaneList UpTo(PaneList panes, int64_t end) {
   size_t count = panes.size();
-  while (count > 0 && panes[count - 1].slice >= end) --count;
+  while (count > 0 && panes.slice(count - 1) >= end) --count;
   return panes.first(count);
 }
 // The panes at the front before `end`, and those at the back from `first` on.
-PaneSpan FrontBefore(PaneSpan panes, int64_t end) {
+PaneList FrontBefore(PaneList panes, int64_t end) {
   size_t count = 0;
-  while (count < panes.size() && panes[count].slice < end) ++count;
+  while (count < panes.size() && panes.slice(count) < end) ++count;
   return panes.first(count);
 }
-PaneSpan BackFrom(PaneSpan panes, int64_t first) {
+PaneList BackFrom(PaneList panes, int64_t first) {
   size_t at = panes.size();
-  while (at > 0 && panes[at - 1].slice >= first) --at;
+  while (at > 0 && panes.slice(at - 1) >= first) --at;
   return panes.subspan(at);
 }
 
@@ -50,9 +48,9 @@ void MergedPanes::Reset() {
   own_bytes_ = 0;
 }
 
-bool MergedPanes::Rebuild(PaneSpan window, int64_t end) {
+bool MergedPanes::Rebuild(PaneList window, int64_t end) {
   Reset();
-  for (const Panes::Pane& pane : window) {
+  for (const Pane pane : window) {
     if (pane.from_end() > end) return false;
   }
   middle_ = end;
@@ -62,11 +60,11 @@ bool MergedPanes::Rebuild(PaneSpan window, int64_t end) {
   Row merged;
   int64_t since = 0;
   for (int64_t i = count - 1; i >= 0; --i) {
-    const Panes::Pane& pane = window[static_cast<size_t>(i)];
+    const Pane pane = window[static_cast<size_t>(i)];
     MergeInto(pane.row, &merged);
     ++since;
     // A checkpoint has all panes of its slice.
-    if (i > 0 && (since < stride || window[static_cast<size_t>(i - 1)].slice == pane.slice)) continue;
+    if (i > 0 && (since < stride || window.slice(static_cast<size_t>(i - 1)) == pane.slice)) continue;
     since = 0;
     Row copy;
     if (i == 0) {
@@ -84,12 +82,12 @@ bool MergedPanes::Rebuild(PaneSpan window, int64_t end) {
   return true;
 }
 
-bool MergedPanes::Advance(PaneSpan window, int64_t end, bool onto_last) {
-  const PaneSpan fresh = BackFrom(window, merged_end_);
-  for (const Panes::Pane& pane : fresh) {
+bool MergedPanes::Advance(PaneList window, int64_t end, bool onto_last) {
+  const PaneList fresh = BackFrom(window, merged_end_);
+  for (const Pane pane : fresh) {
     if (pane.from_end() > end) return false;
   }
-  for (const Panes::Pane& pane : fresh) {
+  for (const Pane pane : fresh) {
     MergeInto(pane.row, &prefix_);
     if (onto_last) rows_->Merge(last_.get(), pane.row);
   }
@@ -97,20 +95,20 @@ bool MergedPanes::Advance(PaneSpan window, int64_t end, bool onto_last) {
   return true;
 }
 
-const char* MergedPanes::Compose(PaneSpan window, int64_t first) {
+const char* MergedPanes::Compose(PaneList window, int64_t first) {
   while (!checkpoints_.empty() && checkpoints_.back().slice < first) {
     spare_->Give(&checkpoints_.back().row);
     checkpoints_.pop_back();
   }
   const int64_t checked = checkpoints_.empty() ? middle_ : checkpoints_.back().slice;
-  const PaneSpan head = FrontBefore(window, checked);
+  const PaneList head = FrontBefore(window, checked);
   const char* only = nullptr;
   int parts = 0;
   auto part = [&](const char* row) {
     only = row;
     ++parts;
   };
-  for (const Panes::Pane& pane : head) part(pane.row);
+  for (const Pane pane : head) part(pane.row);
   if (!checkpoints_.empty()) part(checkpoints_.back().row.get());
   if (prefix_ != nullptr) part(prefix_.get());
   if (parts == 1) return only;
@@ -118,7 +116,7 @@ const char* MergedPanes::Compose(PaneSpan window, int64_t first) {
   // A window whose first slice has a pane loses that pane in the next one, so that its row is of no use
   // there: merged into the row that all keys share, a sketch of 4 KiB never leaves the nearest cache.
   spare_->Give(&last_);
-  last_valid_ = window.front().slice > first;
+  last_valid_ = window.slice(0) > first;
   if (last_valid_) last_ = spare_->Take();
   char* into = last_valid_ ? last_.get() : spare_->scratch();
   bool assigned = false;
@@ -127,16 +125,16 @@ const char* MergedPanes::Compose(PaneSpan window, int64_t first) {
     rows_->Assign(into, row);
     assigned = true;
   };
-  for (const Panes::Pane& pane : head) merge(pane.row);
+  for (const Pane pane : head) merge(pane.row);
   if (!checkpoints_.empty()) merge(checkpoints_.back().row.get());
   if (prefix_ != nullptr) merge(prefix_.get());
   return into;
 }
 
-const char* MergedPanes::Merge(PaneSpan panes, int64_t first, int64_t end) {
-  const PaneSpan window = UpTo(From(panes, first), end);
+const char* MergedPanes::Merge(PaneList panes, int64_t first, int64_t end) {
+  const PaneList window = UpTo(From(panes, first), end);
   if (window.empty()) return nullptr;
-  const bool none_left = last_valid_ && window.front().slice == last_first_;
+  const bool none_left = last_valid_ && window.slice(0) == last_first_;
   if (none_left && window.size() == last_count_) return last_.get();
   last_valid_ = none_left;
   bool complete;
@@ -149,7 +147,7 @@ const char* MergedPanes::Merge(PaneSpan panes, int64_t first, int64_t end) {
     Reset();
     return nullptr;
   }
-  last_first_ = window.front().slice;
+  last_first_ = window.slice(0);
   last_count_ = window.size();
   return last_valid_ ? last_.get() : Compose(window, first);
 }

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "op/row/accumulator_row.h"
@@ -31,7 +30,7 @@ class MergedPanes : public PaneAttachment {
   // `spare`, or null when there is no pane or one of them does not count for this window (from_end).
   // REQUIRES: neither bound goes back, `panes` is ordered by slice, and no pane before the last `end` was
   // changed or added since.
-  const char* Merge(std::span<const Panes::Pane> panes, int64_t first, int64_t end);
+  const char* Merge(PaneList panes, int64_t first, int64_t end);
   void Reset();
   void Prefetch() const {
     __builtin_prefetch(last_.get());
@@ -51,9 +50,9 @@ class MergedPanes : public PaneAttachment {
   // Merges into the row, which is made of the first pane if it is null.
   void MergeInto(const char* from, Row* row) const;
   // False if a pane does not count for a window with that end.
-  bool Rebuild(std::span<const Panes::Pane> window, int64_t end);
-  bool Advance(std::span<const Panes::Pane> window, int64_t end, bool onto_last);
-  const char* Compose(std::span<const Panes::Pane> window, int64_t first);
+  bool Rebuild(PaneList window, int64_t end);
+  bool Advance(PaneList window, int64_t end, bool onto_last);
+  const char* Compose(PaneList window, int64_t first);
 
   const AccumulatorRow* rows_;
   SpareRows* spare_;
