@@ -8,6 +8,7 @@ namespace caudal {
 namespace {
 
 constexpr size_t kCountWidth = sizeof(int64_t);
+constexpr size_t kRowCount = 0;  // where it stands
 
 void AddToCount(char* row, int64_t by) {
   int64_t count;
@@ -15,6 +16,14 @@ void AddToCount(char* row, int64_t by) {
   count += by;
   std::memcpy(row, &count, sizeof(count));
 }
+
+// How many rows the group has, which stands in front anyway.
+bool CountsRows(const AggregateCall& call, const Aggregator& aggregator) {
+  return call.name == "COUNT" && call.args.empty() && !call.distinct && call.filter < 0 &&
+         aggregator.width() == kCountWidth;
+}
+
+Status DamagedRow() { return Status::Data("a saved accumulator is damaged"); }
 
 }  // namespace
 
@@ -38,31 +47,35 @@ Result<std::unique_ptr<AccumulatorRow>> AccumulatorRow::Make(const std::vector<A
 AccumulatorRow::AccumulatorRow(std::vector<AggregateCall> calls,
                                std::vector<std::unique_ptr<Aggregator>> aggregators)
     : calls_(std::move(calls)), aggregators_(std::move(aggregators)), width_(kCountWidth) {
-  for (const auto& aggregator : aggregators_) {
-    offsets_.push_back(width_);
-    width_ += (static_cast<size_t>(aggregator->width()) + 7) / 8 * 8;
+  for (size_t a = 0; a < aggregators_.size(); ++a) {
+    const bool in_front = CountsRows(calls_[a], *aggregators_[a]);
+    offsets_.push_back(in_front ? kRowCount : width_);
+    if (!in_front) {
+      own_.push_back(a);
+      width_ += (static_cast<size_t>(aggregators_[a]->width()) + 7) / 8 * 8;
+    }
   }
 }
 
 void AccumulatorRow::Init(char* row) const {
   std::memset(row, 0, kCountWidth);
-  for (size_t a = 0; a < aggregators_.size(); ++a) aggregators_[a]->Init(row + offsets_[a]);
+  for (const size_t a : own_) aggregators_[a]->Init(row + offsets_[a]);
 }
 
 void AccumulatorRow::Destroy(char* row) const {
-  for (size_t a = 0; a < aggregators_.size(); ++a) aggregators_[a]->Destroy(row + offsets_[a]);
+  for (const size_t a : own_) aggregators_[a]->Destroy(row + offsets_[a]);
 }
 
 int64_t AccumulatorRow::ExtraBytes(const char* row) const {
   int64_t bytes = 0;
-  for (size_t a = 0; a < aggregators_.size(); ++a) bytes += aggregators_[a]->ExtraBytes(row + offsets_[a]);
+  for (const size_t a : own_) bytes += aggregators_[a]->ExtraBytes(row + offsets_[a]);
   return bytes;
 }
 
 void AccumulatorRow::UpdateRun(char* const* rows, const Chunk& chunk, RowSet picked, bool add) {
   const size_t count = static_cast<size_t>(picked.count);
   for (size_t i = 0; i < count; ++i) AddToCount(rows[i], add ? 1 : -1);
-  for (size_t a = 0; a < aggregators_.size(); ++a) {
+  for (const size_t a : own_) {
     const AggregateCall& call = calls_[a];
     pointers_.clear();
     RowSet taken = picked;
@@ -108,16 +121,12 @@ void AccumulatorRow::Update(char* const* rows, const Chunk& chunk, RowSet picked
 
 void AccumulatorRow::Merge(char* into, const char* from) const {
   AddToCount(into, row_count(from));
-  for (size_t a = 0; a < aggregators_.size(); ++a) {
-    aggregators_[a]->Merge(into + offsets_[a], from + offsets_[a]);
-  }
+  for (const size_t a : own_) aggregators_[a]->Merge(into + offsets_[a], from + offsets_[a]);
 }
 
 void AccumulatorRow::Assign(char* into, const char* from) const {
   std::memcpy(into, from, kCountWidth);
-  for (size_t a = 0; a < aggregators_.size(); ++a) {
-    aggregators_[a]->Assign(into + offsets_[a], from + offsets_[a]);
-  }
+  for (const size_t a : own_) aggregators_[a]->Assign(into + offsets_[a], from + offsets_[a]);
 }
 
 void AccumulatorRow::Results(const char* const* rows, int32_t count, ColumnBuilder* builders) {
@@ -128,17 +137,24 @@ void AccumulatorRow::Results(const char* const* rows, int32_t count, ColumnBuild
   }
 }
 
+// As if each call had an accumulator of its own.
 void AccumulatorRow::Encode(const char* row, std::string* out) const {
   out->append(row, kCountWidth);
   for (size_t a = 0; a < aggregators_.size(); ++a) aggregators_[a]->Encode(row + offsets_[a], out);
 }
 
 Status AccumulatorRow::Decode(std::string_view* in, char* row) const {
-  if (in->size() < kCountWidth) return Status::Data("a saved accumulator is cut short");
+  if (in->size() < kCountWidth) return DamagedRow();
   std::memcpy(row, in->data(), kCountWidth);
   in->remove_prefix(kCountWidth);
   for (size_t a = 0; a < aggregators_.size(); ++a) {
-    RETURN_IF_ERROR(aggregators_[a]->Decode(in, row + offsets_[a]));
+    if (offsets_[a] != kRowCount) {
+      RETURN_IF_ERROR(aggregators_[a]->Decode(in, row + offsets_[a]));
+    } else if (in->size() < kCountWidth || std::memcmp(in->data(), row, kCountWidth) != 0) {
+      return DamagedRow();
+    } else {
+      in->remove_prefix(kCountWidth);
+    }
   }
   return Status();
 }

@@ -1,5 +1,5 @@
 // AccumulatorRow: the accumulators of one group side by side, as a row of a state table; in front of them how
-// many rows the group has (additions less removals).
+// many rows the group has (additions less removals), which is also what COUNT(*) needs.
 //
 // Owned by its operator and outliving its tables. One thread, since it keeps scratch between calls.
 #pragma once
@@ -54,6 +54,7 @@ class AccumulatorRow : public RowCodec {
   std::vector<AggregateCall> calls_;
   std::vector<std::unique_ptr<Aggregator>> aggregators_;
   std::vector<size_t> offsets_;
+  std::vector<size_t> own_;  // the calls that have an accumulator beside the count of rows
   size_t width_ = 0;
   // Scratch.
   std::vector<char*> pointers_;
