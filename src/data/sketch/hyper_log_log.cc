@@ -72,7 +72,7 @@ double Tau(double x) {
   return z / 3;
 }
 
-constexpr size_t kFirstBlock = 4 * HyperLogLog::kFew * sizeof(uint32_t);
+constexpr size_t kFirstBlock = 64;
 // What two sparse sketches may have together before it is known how many of them are the same.
 constexpr size_t kMostEntries = 2 * HyperLogLog::kSparseLimit;
 
@@ -115,17 +115,18 @@ void HyperLogLog::Add(uint64_t hash) {
 }
 
 void HyperLogLog::Reserve(size_t bytes) {
-  if (bytes <= capacity_) return;
+  if (bytes <= this->bytes()) return;
   const size_t capacity = std::max(std::bit_ceil(bytes), kFirstBlock);
-  if (has_block()) std::free(block_);
-  block_ = static_cast<char*>(std::malloc(capacity));
-  CHECK(block_ != nullptr);
-  capacity_ = static_cast<uint16_t>(capacity);
+  if (has_block()) std::free(block());
+  const char* fresh = static_cast<char*>(std::malloc(capacity));
+  CHECK(fresh != nullptr);
+  std::memcpy(&few_[kFew - 2], &fresh, sizeof(fresh));
+  block_bits_ = static_cast<uint8_t>(std::countr_zero(capacity));
 }
 
 uint32_t* HyperLogLog::MakeRoom(size_t count) {
   if (!has_block() && count <= kFew) return few_;
-  if (count * sizeof(uint32_t) > capacity_) {
+  if (count * sizeof(uint32_t) > bytes()) {
     uint32_t kept[kMostEntries];
     std::copy_n(entries().data(), size_, kept);
     Reserve(count * sizeof(uint32_t));
@@ -186,7 +187,7 @@ void HyperLogLog::Zip(Entries other) {
 
 void HyperLogLog::MakeDense(Entries from) {
   Reserve(kRegisters);
-  std::memset(block_, 0, kRegisters);
+  std::memset(block(), 0, kRegisters);
   is_dense_ = true;
   size_ = 0;
   RaiseAll(from);
@@ -215,7 +216,7 @@ void HyperLogLog::Merge(const HyperLogLog& other) {
 void HyperLogLog::Assign(const HyperLogLog& other) {
   if (!other.is_dense_) return SetEntries(other.entries());
   Reserve(kRegisters);
-  std::memcpy(block_, other.block_, kRegisters);
+  std::memcpy(block(), other.block(), kRegisters);
   is_dense_ = true;
   size_ = 0;
 }
@@ -235,7 +236,7 @@ int64_t HyperLogLog::Estimate() const {
 void HyperLogLog::Serialize(std::string* out) const {
   if (is_dense_) {
     *out += kDenseForm;
-    out->append(block_, kRegisters);
+    out->append(block(), kRegisters);
     return;
   }
   char head[1 + sizeof(uint32_t)] = {kSparseForm};
@@ -254,7 +255,7 @@ bool HyperLogLog::Deserialize(std::string_view* in) {
     if (in->size() < kRegisters) return false;
     Reserve(kRegisters);
     is_dense_ = true;
-    std::memcpy(block_, in->data(), kRegisters);
+    std::memcpy(block(), in->data(), kRegisters);
     in->remove_prefix(kRegisters);
     return std::all_of(ranks(), ranks() + kRegisters, [](uint8_t rank) { return rank <= kMaxRank; });
   }

@@ -24,7 +24,7 @@ TEST(HyperLogLog, SmallSetsAreExact) {
 
 // What most panes of a window hold: one value or two.
 TEST(HyperLogLog, AFewValuesTakeNoMemoryOfTheirOwn) {
-  static_assert(sizeof(HyperLogLog) == 24);
+  static_assert(sizeof(HyperLogLog) == 16);
   HyperLogLog sketch, copy, many;
   for (uint64_t i = 0; i < HyperLogLog::kFew; ++i) sketch.Add(HashOf(i));
   EXPECT_EQ(sketch.bytes(), 0u);
