@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -57,6 +58,8 @@ struct Bench {
   }
 };
 
+constexpr int64_t kMillisAMillion = 300'000;  // of event time, of MakeEvents
+
 uint64_t Mix(uint64_t n) {
   n = (n ^ n >> 31) * 0x9e3779b97f4a7c15u;
   return (n ^ n >> 29) * 0xbf58476d1ce4e5b9u;
@@ -64,28 +67,33 @@ uint64_t Mix(uint64_t n) {
 
 // id STRING, ts TIMESTAMP(3), $clock BIGINT; ids are UUIDs, each once, in five minutes of event time a
 // million.
+Chunk MakeEventChunk(int64_t first) {
+  ColumnBuilder ids(Type::String(), kRows), times(Type::Timestamp(3), kRows),
+      clocks(Type(TypeId::kBigInt), kRows);
+  for (int64_t i = first; i < first + kRows; ++i) {
+    const uint64_t a = Mix(static_cast<uint64_t>(i)), b = Mix(a);
+    ids.AppendString(fmt::format("{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}", a >> 32, a >> 16 & 0xffff,
+                                 a & 0xfff, b >> 52, b & 0xffffffffffffu));
+    const int64_t time = i * kMillisAMillion / 1'000'000;
+    times.Append(time * 1000);
+    clocks.Append(time - kMillisAMillion);
+  }
+  return Chunk({ids.Finish(), times.Finish(), clocks.Finish()}, kRows);
+}
+
 std::vector<Chunk> MakeEvents(int64_t rows) {
   std::vector<Chunk> chunks;
-  for (int64_t first = 0; first < rows; first += kRows) {
-    ColumnBuilder ids(Type::String(), kRows), times(Type::Timestamp(3), kRows),
-        clocks(Type(TypeId::kBigInt), kRows);
-    for (int64_t i = first; i < first + kRows; ++i) {
-      const uint64_t a = Mix(static_cast<uint64_t>(i)), b = Mix(a);
-      ids.AppendString(fmt::format("{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}", a >> 32, a >> 16 & 0xffff,
-                                   a & 0xfff, b >> 52, b & 0xffffffffffffu));
-      const int64_t time = i * 300'000 / 1'000'000;
-      times.Append(time * 1000);
-      clocks.Append(time - 300'000);
-    }
-    chunks.emplace_back(std::vector<ColumnPtr>{ids.Finish(), times.Finish(), clocks.Finish()}, kRows);
-  }
+  for (int64_t first = 0; first < rows; first += kRows) chunks.push_back(MakeEventChunk(first));
   return chunks;
+}
+
+Schema EventSchema() {
+  return {{{"id", Type::String()}, {"ts", Type::Timestamp(3)}, {"$clock", Type(TypeId::kBigInt)}}};
 }
 
 void MeasureDeduplicate(int64_t rows) {
   const std::vector<Chunk> chunks = MakeEvents(rows);
-  const Schema schema{
-      {{"id", Type::String()}, {"ts", Type::Timestamp(3)}, {"$clock", Type(TypeId::kBigInt)}}};
+  const Schema schema = EventSchema();
   const std::string name =
       fmt::format("deduplicate: {} k new ids (budget {})", rows / 1000, kDeduplicateBudget);
   Measure(name.c_str(), rows, [&] {
@@ -99,11 +107,51 @@ void MeasureDeduplicate(int64_t rows) {
   });
 }
 
+// What a checkpoint costs that has many live ids behind it: `keys` are there and written, a million are new.
+void MeasureCheckpoint(int64_t keys) {
+  Bench bench;
+  Deduplicate op({{0}, 1, 2, (keys + 4'000'000) * kMillisAMillion / 1'000'000}, EventSchema(), false);
+  bench.Open(op);
+  StateTable* table = op.state()[0];
+  int64_t longest = 0, all = 0, bytes = 0;
+  const auto write = [&] {
+    longest = all = bytes = 0;
+    for (;;) {
+      const int64_t start = ThreadCpuNanoseconds();
+      const std::string segment = table->NextSegment(StateTable::SnapshotKind::kDelta);
+      const int64_t took = ThreadCpuNanoseconds() - start;
+      longest = std::max(longest, took);
+      all += took;
+      bytes += static_cast<int64_t>(segment.size());
+      if (segment.empty()) return;
+    }
+  };
+  int64_t fed = 0;
+  const auto feed = [&](int64_t until) {
+    for (; fed < until; fed += kRows) {
+      bench.Feed(op, MakeEventChunk(fed));
+      bench.Advance(op, fed * kMillisAMillion / 1'000'000 - kMillisAMillion);
+      if (fed % (1'000 * kRows) == 0) write();
+    }
+  };
+  feed(keys);
+  write();
+  feed(keys + 1'000'000);
+  write();
+  std::printf(
+      "checkpoint: %.1f M live ids, %.1f bytes of memory each; of a million new ones %.1f MB, %.1f ms of "
+      "CPU, "
+      "longest step %.1f ms\n",
+      static_cast<double>(table->rows()) / 1e6,
+      static_cast<double>(table->bytes()) / static_cast<double>(table->rows()),
+      static_cast<double>(bytes) / 1e6, static_cast<double>(all) / 1e6, static_cast<double>(longest) / 1e6);
+  std::fflush(stdout);
+}
+
 // A restart, from the snapshot of a query that has forgotten three of four rows: its generations are as large
 // from the beginning as those before have told, those that are filled from the snapshot begin small.
 void MeasureRestore(int64_t rows) {
-  const Schema schema{
-      {{"id", Type::String()}, {"ts", Type::Timestamp(3)}, {"$clock", Type(TypeId::kBigInt)}}};
+  const Schema schema = EventSchema();
   const int64_t millis = rows * 300'000 / 1'000'000;
   const DeduplicateNode node{{0}, 1, 2, millis / 4};
   Bench bench;
@@ -245,12 +293,15 @@ void MeasureWindows(int64_t accounts, int64_t rows_a_minute) {
   PrintMedian(accounts, "firing of 1 h by 1 min", "an (account, window)", kFiringBudget,
               std::move(fire_nanos));
   PrintMedian(accounts, "snapshot", "a pane", kSnapshotBudget, std::move(snapshot_nanos));
-  std::printf("windows: %6lld accounts: state                  %10.1f MB in %lld panes\n",
+  const StateTable* panes = op.state()[0];
+  std::printf("windows: %6lld accounts: state                  %10.1f MB in %lld panes, of %.1f bytes each\n",
               static_cast<long long>(accounts), static_cast<double>(bench.budget.used()) / 1e6,
-              static_cast<long long>(op.state()[0]->rows()));
+              static_cast<long long>(panes->rows()),
+              static_cast<double>(panes->bytes()) / static_cast<double>(panes->rows()));
 }
 
-void Run(std::string_view only) {
+void Run(std::string_view only, int64_t keys) {
+  if (only == "checkpoint") return MeasureCheckpoint(keys);
   if (only == "" || only == "deduplicate") {
     MeasureDeduplicate(1 << 20);
     MeasureDeduplicate(1 << 22);
@@ -266,8 +317,8 @@ void Run(std::string_view only) {
 }  // namespace
 }  // namespace caudal
 
-// An argument, "deduplicate" or "windows", leaves out the rest.
+// An argument, "deduplicate" or "windows", leaves out the rest; "checkpoint N" has N ids behind it.
 int main(int argc, char** argv) {
-  caudal::Run(argc > 1 ? argv[1] : "");
+  caudal::Run(argc > 1 ? argv[1] : "", argc > 2 ? std::atoll(argv[2]) : 10'000'000);
   return 0;
 }
