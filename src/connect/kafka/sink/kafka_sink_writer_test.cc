@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "connect/kafka/sink/kafka_segment.h"
+#include "connect/kafka/testing/kafka_sink_fixture.h"
 #include "data/column_builder.h"
 
 namespace caudal {
@@ -16,27 +17,12 @@ using ::testing::IsEmpty;
 
 constexpr int64_t kNow = 1'700'000'000'000, kHour = 3'600'000;
 
-class NamedRejects : public SinkRejects {
- public:
-  void Reject(const Chunk&, RowSet rows, std::string message) override {
-    for (int32_t i = 0; i < rows.count; ++i) texts.push_back(std::to_string(rows[i]) + ": " + message);
-  }
-  std::vector<std::string> texts;
-};
-
 // Rows whose text is so long and whose time is so far from now; why some were rejected.
 std::vector<std::string> Rejected(const KafkaTopicLimits& limits, const std::vector<int64_t>& distances,
                                   size_t size = 1) {
   Table table;
   table.name = "out";
-  TableColumn text, time;
-  text.name = "line";
-  text.type = Type::String();
-  time.name = "ts";
-  time.type = Type::TimestampLtz(3);
-  time.kind = TableColumn::Kind::kMetadata;
-  time.metadata_key = "timestamp";
-  table.columns = {text, time};
+  table.columns = {Named("line", Type::String()), Named("ts", Type::TimestampLtz(3), "timestamp")};
   table.options = {{"connector", "kafka"},
                    {"topic", "out"},
                    {"format", "raw"},
@@ -54,11 +40,11 @@ std::vector<std::string> Rejected(const KafkaTopicLimits& limits, const std::vec
     lines.AppendString(std::string(size, 'x'));
     times.Append((kNow + distance) * 1000);
   }
-  NamedRejects rejects;
+  RowsRefused rejects;
   const Status status =
       writer.Write(Chunk({lines.Finish(), times.Finish()}, static_cast<int32_t>(distances.size())), rejects);
   EXPECT_TRUE(status.ok()) << status.ToString();
-  return rejects.texts;
+  return rejects.rejected;
 }
 
 TEST(KafkaSinkWriter, RejectsTimesThatTheTopicDoesNotTake) {

@@ -14,6 +14,7 @@
 #include "api/outage.h"
 #include "connect/kafka/kafka_connector.h"
 #include "connect/kafka/kafka_position.h"
+#include "connect/kafka/testing/named_column.h"
 #include "data/value.h"
 
 // The client library's own, so that its header stays in the files that call it.
@@ -24,15 +25,6 @@ struct rd_kafka_mock_cluster_s;
 namespace caudal {
 
 inline constexpr int16_t kFetchRequest = 1;
-
-inline TableColumn Named(std::string name, Type type, std::string metadata = "") {
-  TableColumn column;
-  column.name = std::move(name);
-  column.type = std::move(type);
-  if (!metadata.empty()) column.kind = TableColumn::Kind::kMetadata;
-  column.metadata_key = std::move(metadata);
-  return column;
-}
 
 inline Value Text(std::string text) { return Value(std::move(text)); }
 
