@@ -25,16 +25,6 @@ std::string TablePath(const TableName& name) {
 
 Json Identifier(const TableName& name) { return Json{{"namespace", name.space}, {"name", name.name}}; }
 
-Result<LoadedTable> TableFromJson(const Json& json) {
-  const auto metadata = json.is_object() ? json.find("metadata") : json.end();
-  if (!json.is_object() || metadata == json.end())
-    return Status::External("the catalog's answer has no metadata", Retry::kBackoff);
-  LoadedTable table;
-  table.metadata_location = json.value("metadata-location", "");
-  ASSIGN_OR_RETURN(table.metadata, ParseTableMetadata(metadata->dump()));
-  return table;
-}
-
 Json RequirementToJson(const AssertTableUuid& wanted) {
   return {{"type", "assert-table-uuid"}, {"uuid", wanted.uuid}};
 }
@@ -97,7 +87,7 @@ Status RestCatalog::ChangeOnce(const std::string& method, const std::string& pat
                                int fine) {
   ASSIGN_OR_RETURN(const RestAnswer answer, session_.Change(method, path, body));
   if (answer.ok() || (answer.http.status.ok() && answer.http.code == fine)) return Status();
-  return RestSession::Failure(answer);
+  return Failure(answer);
 }
 
 Result<Json> RestCatalog::GetAll(const std::string& path, const char* member) {
@@ -108,13 +98,12 @@ Result<Json> RestCatalog::GetAll(const std::string& path, const char* member) {
     const std::string page =
         token.empty() ? path : fmt::format("{}{}pageToken={}", path, joint, UrlEncoded(token));
     ASSIGN_OR_RETURN(const RestAnswer answer, session_.Get(page));
-    if (!answer.ok()) return RestSession::Failure(answer);
+    if (!answer.ok()) return Failure(answer);
     const auto items = answer.json.find(member);
     if (items != answer.json.end() && items->is_array()) all.insert(all.end(), items->begin(), items->end());
-    const auto next = answer.json.find("next-page-token");
-    const bool more = next != answer.json.end() && next->is_string() && !next->get<std::string>().empty();
-    if (!more || next->get<std::string>() == token) return all;
-    token = next->get<std::string>();
+    const std::string next = TextOf(answer.json, "next-page-token");
+    if (next.empty() || next == token) return all;
+    token = next;
   }
 }
 
@@ -128,11 +117,7 @@ Status RestCatalog::AddNamespaces(const std::vector<std::string>& parent,
   if (parent.size() == kDeepestNamespace) return Status();
   const std::string path = parent.empty() ? "namespaces" : "namespaces?parent=" + SpacePath(parent);
   ASSIGN_OR_RETURN(const Json spaces, GetAll(path, "namespaces"));
-  for (const Json& space : spaces) {
-    std::vector<std::string> levels;
-    for (const Json& level : space) {
-      if (level.is_string()) levels.push_back(level.get<std::string>());
-    }
+  for (const std::vector<std::string>& levels : NamespacesOf(spaces)) {
     if (levels.size() <= parent.size()) continue;  // a service that knows no levels gives the same again
     found->push_back(levels);
     RETURN_IF_ERROR(AddNamespaces(levels, found));
@@ -154,11 +139,7 @@ Result<std::vector<std::string>> RestCatalog::ListTables(const std::vector<std::
       return std::vector<std::string>();
     return std::move(identifiers).status();
   }
-  std::vector<std::string> tables;
-  for (const Json& identifier : *identifiers) {
-    if (identifier.is_object()) tables.push_back(identifier.value("name", ""));
-  }
-  return tables;
+  return TableNamesOf(*identifiers);
 }
 
 Result<LoadedTable> RestCatalog::CreateTable(const TableName& name, const NewTable& table) {
@@ -173,22 +154,22 @@ Result<LoadedTable> RestCatalog::CreateTable(const TableName& name, const NewTab
   ASSIGN_OR_RETURN(
       const RestAnswer answer,
       session_.Change("POST", fmt::format("namespaces/{}/tables", SpacePath(name.space)), body.dump()));
-  if (answer.ok()) return TableFromJson(answer.json);
+  if (answer.ok()) return TableOf(answer.json);
   if (answer.http.status.ok() && answer.http.code == kConflict)
     return Status::User(fmt::format("the table '{}' is there already", name.ToString()));
   if (answer.http.status.ok() && answer.http.code == kNotFound) {
     return Status::User(fmt::format("there is no namespace '{}'", fmt::join(name.space, ".")))
         .Hint("create it first");
   }
-  return RestSession::Failure(answer);
+  return Failure(answer);
 }
 
 Result<LoadedTable> RestCatalog::LoadTable(const TableName& name) {
   ASSIGN_OR_RETURN(const RestAnswer answer, session_.Get(TablePath(name)));
-  if (answer.ok()) return TableFromJson(answer.json);
+  if (answer.ok()) return TableOf(answer.json);
   if (answer.http.status.ok() && answer.http.code == kNotFound)
     return Status::User(fmt::format("there is no table '{}' in the catalog", name.ToString()));
-  return RestSession::Failure(answer);
+  return Failure(answer);
 }
 
 Status RestCatalog::DropTable(const TableName& name) {
@@ -197,7 +178,7 @@ Status RestCatalog::DropTable(const TableName& name) {
   if (answer.ok()) return Status();
   if (answer.http.status.ok() && answer.http.code == kNotFound)
     return Status::User(fmt::format("there is no table '{}' in the catalog", name.ToString()));
-  return RestSession::Failure(answer);
+  return Failure(answer);
 }
 
 Status RestCatalog::DropNamespace(const std::vector<std::string>& space) {
@@ -209,7 +190,7 @@ Status RestCatalog::DropNamespace(const std::vector<std::string>& space) {
     return Status::User(fmt::format("the namespace '{}' is not empty", fmt::join(space, ".")))
         .Hint("drop its tables first");
   }
-  return RestSession::Failure(answer);
+  return Failure(answer);
 }
 
 Status RestCatalog::RenameTable(const TableName& name, const TableName& to) {
@@ -218,7 +199,7 @@ Status RestCatalog::RenameTable(const TableName& name, const TableName& to) {
   if (answer.ok()) return Status();
   if (answer.http.status.ok() && answer.http.code == kConflict)
     return Status::User(fmt::format("the table '{}' is there already", to.ToString()));
-  return RestSession::Failure(answer);
+  return Failure(answer);
 }
 
 CommitAnswer RestCatalog::Commit(const TableName& name, const TableCommit& commit) {
@@ -228,12 +209,12 @@ CommitAnswer RestCatalog::Commit(const TableName& name, const TableCommit& commi
   if (!http.status.ok())
     return {http.sent ? CommitOutcome::kUnknown : CommitOutcome::kRefused, http.status, {}};
   if (sent->ok()) {
-    Result<LoadedTable> table = TableFromJson(sent->json);
+    Result<LoadedTable> table = TableOf(sent->json);
     if (table.ok()) return {CommitOutcome::kDone, {}, *std::move(table)};
     // Done, but what became of the table is to be looked up.
     return {CommitOutcome::kUnknown, table.status(), {}};
   }
-  Status failure = RestSession::Failure(*sent);
+  Status failure = Failure(*sent);
   constexpr int kFirstServerError = 500;
   if (http.code >= kFirstServerError) return {CommitOutcome::kUnknown, std::move(failure), {}};
   if (http.code == kConflict) {

@@ -10,25 +10,6 @@ namespace {
 
 constexpr int64_t kFirstPauseMillis = 100;
 constexpr int64_t kLongestPauseMillis = 5'000;
-constexpr size_t kShownBytes = 300;
-constexpr int kNoLongerValid = 419;
-
-bool IsRefusedToken(int code) { return code == 401 || code == kNoLongerValid; }
-bool MayAnswerLater(int code) { return code == 429 || code >= 500; }
-
-std::string Text(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-// Of an answer that is no JSON: its first line.
-std::string Shortened(const std::string& body) {
-  std::string line = body.substr(0, std::min(body.find('\n'), kShownBytes));
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  return line;
-}
 
 }  // namespace
 
@@ -38,31 +19,7 @@ std::string RestSession::Url(const std::string& path) const {
 }
 
 RestAnswer RestSession::SendOnce(const HttpRequest& request) {
-  RestAnswer answer;
-  answer.http = http_.Send(request);
-  if (!answer.http.status.ok() || answer.http.body.empty()) return answer;
-  answer.json = Json::parse(answer.http.body, nullptr, false);
-  if (answer.json.is_discarded()) {
-    answer.json = Json();
-    // An answer that was cut is none; a page of some proxy says what it says.
-    if (answer.ok()) {
-      answer.http.status = Status::External(fmt::format("{} {}: the answer is no JSON", request.method,
-                                                        request.url.substr(0, request.url.find('?'))),
-                                            Retry::kBackoff);
-    } else {
-      answer.error = Shortened(answer.http.body);
-    }
-    return answer;
-  }
-  const auto error = answer.json.is_object() ? answer.json.find("error") : answer.json.end();
-  if (answer.json.is_object() && error != answer.json.end() && error->is_object()) {
-    answer.error_type = Text(*error, "type");
-    answer.error = Text(*error, "message");
-  } else if (!answer.ok() && answer.json.is_object()) {
-    answer.error = Text(answer.json, "error_description");
-    if (answer.error.empty()) answer.error = Text(answer.json, "error");
-  }
-  return answer;
+  return ReadAnswer(http_.Send(request), request.method + " " + request.url.substr(0, request.url.find('?')));
 }
 
 Status RestSession::Authorize() {
@@ -91,7 +48,7 @@ Status RestSession::Authorize() {
     pause = std::min(2 * pause, kLongestPauseMillis);
   }
   if (!answer.http.status.ok()) return answer.http.status;
-  const std::string token = answer.json.is_object() ? Text(answer.json, "access_token") : "";
+  const std::string token = TextOf(answer.json, "access_token");
   if (!answer.ok() && MayAnswerLater(answer.http.code)) return Failure(answer);
   if (!answer.ok() || token.empty()) {
     return Status::User(fmt::format("{} gives no token for the 'credential': {} {}", request.url,
@@ -126,9 +83,9 @@ Status RestSession::Configure() {
     if (answer.ok()) {
       const auto overrides = answer.json.find("overrides"), defaults = answer.json.find("defaults");
       if (defaults != answer.json.end() && defaults->is_object() && options_.prefix.empty())
-        options_.prefix = Text(*defaults, "prefix");
+        options_.prefix = TextOf(*defaults, "prefix");
       if (overrides != answer.json.end() && overrides->is_object()) {
-        const std::string prefix = Text(*overrides, "prefix"), uri = Text(*overrides, "uri");
+        const std::string prefix = TextOf(*overrides, "prefix"), uri = TextOf(*overrides, "uri");
         if (!prefix.empty()) options_.prefix = prefix;
         if (!uri.empty()) options_.uri = uri;
       }
@@ -174,20 +131,6 @@ Result<RestAnswer> RestSession::Change(const std::string& method, const std::str
                                        const std::string& body) {
   RETURN_IF_ERROR(Configure());
   return Send(method, Url(path), body);
-}
-
-Status RestSession::Failure(const RestAnswer& answer) {
-  if (!answer.http.status.ok()) return answer.http.status;
-  const int code = answer.http.code;
-  std::string said =
-      fmt::format("the catalog answers {}{}{}", code, answer.error.empty() ? "" : ": ", answer.error);
-  if (IsRefusedToken(code) || code == 403) {
-    return Status::User(std::move(said))
-        .Hint(code == 403 ? "who the 'credential' or 'token' stands for may not do this"
-                          : "check 'credential' or 'token': one that ran out is not taken");
-  }
-  if (MayAnswerLater(code)) return Status::External(std::move(said), Retry::kBackoff);
-  return Status::User(std::move(said));
 }
 
 }  // namespace caudal::iceberg

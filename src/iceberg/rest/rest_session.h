@@ -4,24 +4,15 @@
 // One thread; blocks. No message says a token or a credential.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/env.h"
 #include "base/status.h"
-#include "iceberg/metadata/json_fields.h"
+#include "iceberg/rest/rest_answer.h"
 #include "iceberg/rest/rest_options.h"
 #include "net/http/http_client.h"
 
 namespace caudal::iceberg {
-
-// What the service said. `error`: what it says is wrong, in its own words; empty if nothing is.
-struct RestAnswer {
-  HttpAnswer http;
-  Json json;
-  std::string error_type, error;
-  bool ok() const { return http.status.ok() && http.code >= 200 && http.code < 300; }
-};
 
 class RestSession {
  public:
@@ -31,9 +22,6 @@ class RestSession {
   Result<RestAnswer> Get(const std::string& path);
   // Once, but for a token that has run out, which says that nothing was done. An error: it was not even sent.
   Result<RestAnswer> Change(const std::string& method, const std::string& path, const std::string& body);
-
-  // An answer that is not as wanted, as an error: User for what is asked wrongly, External for the rest.
-  static Status Failure(const RestAnswer& answer);
 
  private:
   Status Configure();
