@@ -123,6 +123,27 @@ void MeasureWriter() {
               static_cast<double>(longest_step) / 1e6);
 }
 
+// What a file costs that is being written, while its row groups are encoded beside the rows that come.
+void MeasureOpenWriter() {
+  constexpr int64_t kRowGroups = 4;
+  auto decoder = JsonDecoder::Make(TransactionSchema(), {});
+  NullFile file;
+  auto writer = std::move(ParquetWriter::Make(TransactionSchema(), {}, &file)).value();
+  int64_t most = 0, rows = 0;
+  for (int batch = 0; rows < kRowGroups * ParquetOptions().row_group_rows; ++batch) {
+    const Input input = MakeInput(batch * kRecords, 0, "\n");
+    DecodedRows decoded;
+    KeepResult((*decoder)->Decode(input.batch, &decoded).ok());
+    KeepResult(writer->Append(decoded.columns, {nullptr, decoded.row_count}).ok());
+    rows += decoded.row_count;
+    most = std::max(most, writer->buffered_bytes());
+    for (int step = 0; step < 3; ++step) KeepResult(writer->Step().ok());
+  }
+  std::printf("parquet: an open writer holds %.1f MB at most, %.0f bytes for each row of a group\n",
+              static_cast<double>(most) / 1e6,
+              static_cast<double>(most) / static_cast<double>(ParquetOptions().row_group_rows));
+}
+
 // Columns of random text alone, where looking for repetitions would be most of the work.
 void MeasureRandomText() {
   Schema schema;
@@ -161,6 +182,7 @@ int main() {
   caudal::MeasureDecoder("json, 14 fields, records alone", 0, "#");
   caudal::MeasureDecoder("json, 14 fields, order changes at each", 2, "\n");
   caudal::MeasureWriter();
+  if (std::getenv("CAUDAL_BENCH_ROUNDS") == nullptr) caudal::MeasureOpenWriter();
   caudal::MeasureRandomText();
   return 0;
 }
