@@ -39,15 +39,25 @@ ColumnPtr Names() {
   return builder.Finish();
 }
 
+// Of one hour, as the rows of a chunk mostly are.
+ColumnPtr Times() {
+  ColumnBuilder builder(Type::Timestamp(3), kRows);
+  for (int32_t i = 0; i < kRows; ++i)
+    builder.Append(int64_t{1'772'370'000'000} + int64_t{i} * 7919 % 3'600'000);
+  return builder.Finish();
+}
+
 Expr Call(std::string_view name, std::vector<Expr> args) {
   return BindCall(*FindScalarFunction(name), std::move(args)).value();
 }
 
 void BenchExpressions() {
-  const Chunk chunk({Statuses(), Amounts(), Names()}, kRows);
+  const Chunk chunk({Statuses(), Amounts(), Names(), Times()}, kRows);
   const Expr status = Expr::Column(0, "status", Type::String());
   const Expr amount = Expr::Column(1, "amount", Type::Decimal(18, 2));
   const Expr name = Expr::Column(2, "name", Type::String());
+  const Expr time = Expr::Column(3, "time", Type::Timestamp(3));
+  const Expr hour = Expr::Literal(Type::Char(2).WithNullable(false), Value(std::string("HH")));
   const Expr completed = Expr::Literal(Type::Char(9).WithNullable(false), Value(std::string("completed")));
   const Expr zero = Expr::Literal(Type(TypeId::kInt, false), Value(int64_t{0}));
   const Expr positive = Call(">", {amount, zero});
@@ -68,6 +78,7 @@ void BenchExpressions() {
   eval("amount * amount", Call("*", {amount, amount}));
   eval("CAST(amount AS STRING)", BindCast(amount, Type::String()).value());
   eval("UPPER(name)", Call("UPPER", {name}));
+  eval("DATE_FORMAT(time, 'HH') in one hour", Call("DATE_FORMAT", {time, hour}));
   eval("CASE WHEN amount > 0 THEN amount ELSE -amount END",
        Call("CASE", {positive, amount, Call("-", {amount})}));
 }

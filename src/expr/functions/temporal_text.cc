@@ -138,7 +138,42 @@ class ClockText {
   Kept kept_[8];
 };
 
+// The text that all rows have, if the earliest and the latest time tell that there is one: a chunk seldom
+// reaches beyond an hour or a day, and whoever comes next has it easier with one value than with thousands of
+// equal ones.
+std::optional<std::string> TextOfAll(KernelCall& call) {
+  const Column& column = *call.args[0];
+  const Type& type = column.type();
+  if (!type.is_timestamp() || column.encoding() != Encoding::kFlat || call.rows.count == 0) return {};
+  if (call.args[1]->encoding() != Encoding::kConstant) return {};
+  const Result<DatePattern> pattern = DatePattern::Compile(TextView(*call.args[1])[0].view());
+  if (!pattern.ok() || pattern->steady_seconds() == 0) return {};
+  const int64_t* values = column.values<int64_t>();
+  int64_t earliest = std::numeric_limits<int64_t>::max(), latest = std::numeric_limits<int64_t>::min();
+  ForEachRow(call.rows, [&](int32_t row) {
+    earliest = std::min(earliest, values[row]);
+    latest = std::max(latest, values[row]);
+  });
+  TimeZone& zone = call.evaluator.zone();
+  const auto clock = [&](int64_t ticks) {
+    if (type.id() == TypeId::kTimestampLtz) ticks = InstantToLocal(ticks, type.precision(), zone);
+    return ClockOf(ticks, type.precision());
+  };
+  const Clock first = clock(earliest), last = clock(latest);
+  const int64_t steady = pattern->steady_seconds();
+  if (FloorDivide(first.seconds, steady) != FloorDivide(last.seconds, steady)) return {};
+  // Where the clock is put forward or back in between, it may leave the stretch and come again.
+  const int64_t unit = TicksPerSecond(type.precision());
+  if (FloorDivide(latest, unit) - FloorDivide(earliest, unit) != last.seconds - first.seconds) return {};
+  std::string text;
+  pattern->Format(first, &text);
+  return text;
+}
+
 ColumnPtr DateFormatKernel(KernelCall& call) {
+  if (std::optional<std::string> text = TextOfAll(call)) {
+    return ConstantColumn(call.expr.type, Value(std::move(*text)), call.physical_rows);
+  }
   StringOutput out(call.physical_rows);
   PatternColumn patterns(call, call.args[1].get());
   ClockText text(call.args[1]->encoding() == Encoding::kConstant);

@@ -1,5 +1,6 @@
 #include "connect/filesystem/sink/partition_router.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "connect/filesystem/partition_path.h"
@@ -77,9 +78,12 @@ const std::vector<PartitionShare>& PartitionRouter::Split(const Chunk& chunk) {
   size_t used = 0;
   size_t current = 0;
   first_.clear();
+  const bool same = std::all_of(columns_.begin(), columns_.end(), [&](int column) {
+    return chunk.column(column)->encoding() == Encoding::kConstant;
+  });
   for (int32_t i = 0; i < rows.count; ++i) {
     const int32_t row = rows[i];
-    if (used == 0 || !SamePartition(chunk, shares_[current].rows[0], row)) {
+    if (used == 0 || !(same || SamePartition(chunk, shares_[current].rows[0], row))) {
       uint16_t* slot = nullptr;
       if (used < kFew) {
         for (current = 0; current < used && !SamePartition(chunk, shares_[current].rows[0], row);) ++current;
