@@ -14,6 +14,9 @@ namespace {
 
 constexpr int kRangeTimeoutMillis = 5000;
 constexpr int kDamageTries = 3;
+// Messages taken at once: what they lie in is still in the nearer caches when they are copied, and again when
+// they are given back.
+constexpr size_t kTaken = 256;
 constexpr int64_t kHeldUpSeconds = 20;  // as long as two questions to the cluster take elsewhere
 constexpr std::string_view kWayOn =
     "nothing is passed over in silence: start with a new checkpoint, from where the table's "
@@ -66,7 +69,7 @@ void KafkaRecords::Clear() {
 
 Result<std::unique_ptr<KafkaFetcher>> KafkaFetcher::Open(KafkaClient* client, Env* env, Begin begin) {
   std::unique_ptr<KafkaFetcher> fetcher(new KafkaFetcher(client, env, std::move(begin)));
-  fetcher->messages_.resize(Chunk::kMaxRows);
+  fetcher->messages_.resize(kTaken);
   if (fetcher->finished()) return fetcher;
   ASSIGN_OR_RETURN(fetcher->queue_,
                    client->AssignPartition(fetcher->partition(), fetcher->next_, fetcher->leader_epoch_));
@@ -268,12 +271,12 @@ void KafkaFetcher::NoteHeaders(const rd_kafka_message_t& message, KafkaRecords* 
   records->header_end.push_back(static_cast<uint32_t>(records->headers.size()));
 }
 
-void KafkaFetcher::CopyHeaders(KafkaRecords* records) {
+void KafkaFetcher::CopyHeaders(std::span<KafkaHeader> headers, KafkaRecords* records) {
   size_t bytes = 0;
-  for (const KafkaHeader& header : records->headers) bytes += header.name.size() + header.value.size();
+  for (const KafkaHeader& header : headers) bytes += header.name.size() + header.value.size();
   MutableBufferPtr buffer = Buffer::Allocate(bytes);
   char* to = buffer->mutable_data();
-  for (KafkaHeader& header : records->headers) {
+  for (KafkaHeader& header : headers) {
     for (std::string_view* part : {&header.name, &header.value}) {
       if (!part->empty()) std::memcpy(to, part->data(), part->size());
       *part = {to, part->size()};
@@ -289,6 +292,7 @@ void KafkaFetcher::Copy(size_t count, size_t bytes, KafkaRecords* records) const
   const auto is_record = [](const rd_kafka_message_t* each) {
     return each->err == RD_KAFKA_RESP_ERR_NO_ERROR;
   };
+  size_t next = records->batch.records.size();
   // Values first, a line break between them: decoders of text go over all of them at once.
   for (size_t i = 0; i < count; ++i) {
     const rd_kafka_message_t& message = *messages_[i];
@@ -306,7 +310,7 @@ void KafkaFetcher::Copy(size_t count, size_t bytes, KafkaRecords* records) const
     records->no_key.push_back(message.key == nullptr);
     records->leader_epoch.push_back(LeaderEpoch(message));
   }
-  size_t next = 0;
+  const size_t first_header = records->headers.size();
   for (size_t i = 0; i < count; ++i) {
     const rd_kafka_message_t& message = *messages_[i];
     if (!is_record(&message)) continue;
@@ -315,7 +319,9 @@ void KafkaFetcher::Copy(size_t count, size_t bytes, KafkaRecords* records) const
     to += message.key_len;
     if (begin_.with_headers) NoteHeaders(message, records);
   }
-  if (!records->headers.empty()) CopyHeaders(records);
+  if (records->headers.size() > first_header) {
+    CopyHeaders(std::span(records->headers).subspan(first_header), records);
+  }
   records->batch.pins.push_back(std::move(buffer));
   records->bytes += static_cast<int64_t>(bytes);
 }
@@ -333,27 +339,37 @@ void KafkaFetcher::NoteNothing() {
       Retry::kBackoff);
 }
 
+bool KafkaFetcher::TakeSome(size_t ready, KafkaRecords* records) {
+  size_t accepted = 0, bytes = 0;
+  while (accepted < ready && Accept(*messages_[accepted], &bytes)) ++accepted;
+  if (bytes > 0) Copy(accepted, bytes, records);
+  for (size_t i = 0; i < ready; ++i) rd_kafka_message_destroy(messages_[i]);
+  return accepted == ready;
+}
+
 Status KafkaFetcher::Take(size_t most, KafkaRecords* records) {
   records->Clear();
   if (!failure_.ok()) return failure_;
   if (queue_ == nullptr || finished()) return Status();
-  const ssize_t ready =
-      rd_kafka_consume_batch_queue(queue_, 0, messages_.data(), std::min(most, messages_.size()));
-  if (ready <= 0) {
+  const size_t losses = losses_.size();
+  size_t taken = 0;
+  for (bool more = true; more && taken < most;) {
+    const size_t room = std::min(most - taken, messages_.size());
+    const ssize_t ready = rd_kafka_consume_batch_queue(queue_, 0, messages_.data(), room);
+    if (ready <= 0) break;
+    taken += static_cast<size_t>(ready);
+    more = TakeSome(static_cast<size_t>(ready), records) && static_cast<size_t>(ready) == room;
+  }
+  if (taken == 0) {
     client_->Serve();
     NoteNothing();
     return Status();
   }
   nothing_since_nanos_ = -1;
   held_up_ = Status();
-  size_t accepted = 0, bytes = 0;
-  const size_t losses = losses_.size();
-  while (accepted < static_cast<size_t>(ready) && Accept(*messages_[accepted], &bytes)) ++accepted;
-  if (bytes > 0) Copy(accepted, bytes, records);
   if (!records->leader_epoch.empty() && losses_.size() == losses) {
     leader_epoch_ = records->leader_epoch.back();
   }
-  for (ssize_t i = 0; i < ready; ++i) rd_kafka_message_destroy(messages_[static_cast<size_t>(i)]);
   // Rows before a failure are given first.
   return records->batch.records.empty() ? failure_ : Status();
 }

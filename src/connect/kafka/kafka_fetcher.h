@@ -1,11 +1,12 @@
-// KafkaFetcher: the records of one partition as the client library has them ready, copied into one buffer a
-// batch, and what became of every offset between two of them.
+// KafkaFetcher: the records of one partition as the client library has them ready, copied into a few buffers
+// a batch, and what became of every offset between two of them.
 //
 // One thread (the task's); Take never waits for the broker, except to name the offsets of a loss. The client
 // outlives it.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -81,6 +82,8 @@ class KafkaFetcher {
         next_(begin_.start),
         leader_epoch_(begin_.leader_epoch) {}
   void NoteNothing();
+  // Of the first `ready` of messages_, which it gives back. False: reading ends among them.
+  bool TakeSome(size_t ready, KafkaRecords* records);
   // False: reading ends here.
   bool Accept(const rd_kafka_message_s& message, size_t* bytes);
   void MoveTo(int64_t offset);
@@ -93,7 +96,7 @@ class KafkaFetcher {
   Status GoOn(const LostRange& lost, int64_t offset);
   void Copy(size_t count, size_t bytes, KafkaRecords* records) const;
   static void NoteHeaders(const rd_kafka_message_s& message, KafkaRecords* records);
-  static void CopyHeaders(KafkaRecords* records);
+  static void CopyHeaders(std::span<KafkaHeader> headers, KafkaRecords* records);
 
   KafkaClient* client_;
   Env* env_;
