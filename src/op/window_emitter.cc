@@ -10,7 +10,7 @@ namespace {
 
 // Panes of a key, and slices of a window, from which on merging anew costs more than remembering.
 constexpr size_t kWorthRemembering = 4;
-// With newest_window firings lie a quarter of a window apart: as many checkpoints are of use, and a key of
+// With newest_window firings lie half a window apart: few checkpoints are of use, and a key of
 // few panes is merged anew in less time than its merged rows, of which each key would hold a dozen, cost
 // memory.
 constexpr size_t kWorthRememberingApart = 24;

@@ -15,7 +15,7 @@ constexpr int64_t kDropsAStep = 20'000;
 constexpr size_t kFiresALook = 32;  // keys between two looks at the clock
 // With newest_window a window's size holds so many firings: the more, the fewer panes are kept beside those
 // of one window; the fewer, the less is computed that nobody sees.
-constexpr int64_t kFiringsASize = 4;
+constexpr int64_t kFiringsASize = 2;
 constexpr size_t kBatch = static_cast<size_t>(WindowEmitter::kBatch);
 // Of rows for one turn of a firing, a batch of keys: slower, and a table of many keys that are seldom seen
 // would not be done when the next firing is due.

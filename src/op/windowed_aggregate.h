@@ -8,7 +8,7 @@
 // multiple of the delay. Firing is done in steps, between which the runtime may do other things.
 //
 // With `newest_window` the reader keeps the newest window of each key alone. Windows then close as they do
-// else, but are fired a quarter of their size apart, and before each barrier: for each key the newest closed
+// else, but are fired half of their size apart, and before each barrier: for each key the newest closed
 // one that has rows. What is skipped would have been replaced before anybody saw it. Such a firing is done
 // beside the rows that come meanwhile, a part with each chunk: all keys at once would let the rest of the
 // plan wait.

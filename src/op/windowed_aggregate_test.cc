@@ -340,9 +340,11 @@ TEST(WindowedAggregate, NewestWindowSkipsThoseThatCloseMeanwhile) {
   EXPECT_EQ(op->OnWatermark(2 * kMinute), "");
   EXPECT_EQ(op->Flush(), "+I | a | 1 | 1 | -360000 | 00:02:00.000\n");
   EXPECT_EQ(op->Flush(), "");
-  EXPECT_EQ(op->OnWatermark(3 * kMinute), "");
-  // A quarter of the size has passed.
-  EXPECT_EQ(op->OnWatermark(4 * kMinute), "+I | a | 1 | 1 | -240000 | 00:04:00.000\n");
+  EXPECT_EQ(op->OnWatermark(5 * kMinute), "");
+  // Half of the size has passed.
+  EXPECT_EQ(op->OnWatermark(6 * kMinute),
+            "+I | a | 1 | 1 | -120000 | 00:06:00.000\n"
+            "+I | b | 1 | 2 | -120000 | 00:06:00.000\n");
   // The last window of a lies behind those of the others.
   EXPECT_EQ(op->OnWatermark(10 * kMinute),
             "+I | c | 1 | 4 | 00:02:00.000 | 00:10:00.000\n"
@@ -365,7 +367,7 @@ TEST(WindowedAggregate, NewestWindowTakesNoRowsOfClosedOnes) {
   EXPECT_EQ(op->OnWatermark(2 * kMinute), "");
   op->Rows("a | 2 | 00:01:10 | 0");  // its split was idle
   EXPECT_EQ(op->Flush(), "+I | a | 1 | 1 | -360000 | 00:02:00.000\n");
-  EXPECT_EQ(op->OnWatermark(4 * kMinute), "+I | a | 2 | 3 | -240000 | 00:04:00.000\n");
+  EXPECT_EQ(op->OnWatermark(6 * kMinute), "+I | a | 2 | 3 | -120000 | 00:06:00.000\n");
 }
 
 // What comes during a firing is in none of its windows, of whichever key.
