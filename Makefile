@@ -85,6 +85,10 @@ bench-gate: build ## count instructions an event of each stage (callgrind); fail
 	@ninja -C build/release benches
 	@bench/gate
 
+.PHONY: bench-scale
+bench-scale: build ## what an event costs as accounts, ids, windows, columns, files or commits grow; SCALE='ids --times 10'
+	@bench/scale $(SCALE)
+
 .PHONY: bench-job
 bench-job: build ## run NeoBank over 5 M events, prove its outputs, print speed, CPU, steps, memory; JOB='--events 1000000'
 	@bench/run $(or $(JOB),neobank)
