@@ -74,7 +74,7 @@ Status HeadFiles::Change(const TableFiles& files, const std::vector<ManifestFile
   for (const ManifestFile& manifest : manifests) wanted.insert(manifest.manifest_path);
   vectors_.clear();
   for (const ManifestFile& manifest : manifests) {
-    if (contents_.contains(manifest.manifest_path)) continue;
+    if (Settle(manifest)) continue;
     ASSIGN_OR_RETURN(std::unique_ptr<Contents> contents, Read(files, manifest));
     for (const auto& [path, data] : contents->data) data_.erase(path);  // its key lies in the former manifest
     for (const auto& [path, data] : contents->data) data_[path] = {contents.get(), &data};
@@ -90,6 +90,19 @@ Status HeadFiles::Change(const TableFiles& files, const std::vector<ManifestFile
   }
   for (const auto& [path, contents] : contents_) RETURN_IF_ERROR(AddVectors(*contents));
   return {};
+}
+
+// Whether the manifest is known. One that was loaded before its commit gets the numbers that the commit gave.
+bool HeadFiles::Settle(const ManifestFile& manifest) {
+  const auto found = contents_.find(manifest.manifest_path);
+  if (found == contents_.end()) return false;
+  Contents& contents = *found->second;
+  if (contents.manifest.added_snapshot_id || !manifest.added_snapshot_id) return true;
+  contents.manifest = manifest;
+  for (auto& [path, data] : contents.data) {
+    if (data.sequence_number == 0) data.sequence_number = manifest.sequence_number.value_or(0);
+  }
+  return true;
 }
 
 const HeadFiles::Data* HeadFiles::FindData(std::string_view path) const {

@@ -1,7 +1,8 @@
 // HeadFiles: what the head of a branch has: its data files by path, and the deletes that touch them.
 //
 // One thread. Manifests never change, so that those read once are remembered from commit to commit; what a
-// data file's statistics say is not. What Find… answers lives until the next Load.
+// data file's statistics say is not. A manifest of deletes is loaded only once it is committed. What Find…
+// answers lives until the next Load.
 #pragma once
 
 #include <functional>
@@ -56,6 +57,7 @@ class HeadFiles {
   };
   Status Change(const TableFiles& files, const std::vector<ManifestFile>& manifests);
   static Result<std::unique_ptr<Contents>> Read(const TableFiles& files, const ManifestFile& manifest);
+  bool Settle(const ManifestFile& manifest);
   Status AddVectors(const Contents& contents);
   void Forget(const Contents& contents);
 

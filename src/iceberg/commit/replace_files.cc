@@ -69,6 +69,14 @@ class FilesReplacing {
       return true;
     }
     RETURN_IF_ERROR(CheckRequirements(table, {AssertTableUuid{table_uuid_}}));
+    // What it lacks is not gone: it is not there yet.
+    const auto is_older = [&](const FileReplacement& one) {
+      return one.sequence_number > table.last_sequence_number;
+    };
+    if (std::any_of(groups_.begin(), groups_.end(), is_older)) {
+      return Again(
+          Status::External("the catalog gave metadata that is older than what was read", Retry::kBackoff));
+    }
     const SnapshotRef* ref = table.FindRef(options_.branch);
     if (ref == nullptr || ref->type != "branch") {
       return Status::User(fmt::format("table '{}' has no branch '{}'", name_.ToString(), options_.branch));

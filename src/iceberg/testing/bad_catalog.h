@@ -105,6 +105,7 @@ class BadCatalog : public Catalog {
     for (const TableCommit& commit : std::exchange(late_, {})) (void)Take(commit).ok();
   }
   const TableMetadata& table() const { return history_.back(); }
+  void ForgetOlder() { history_.erase(history_.begin(), history_.end() - 1); }  // nobody sees older states
   // Every snapshot but the head expires, long ago; without `parent` the head does not even say that there was
   // one.
   void ExpireAllButHead(bool parent = true) {

@@ -10,6 +10,7 @@
 #include "connect/iceberg/scan/data_file_reader.h"
 #include "data/row_key.h"
 #include "iceberg/commit/branch_history.h"
+#include "iceberg/index/kept_rows.h"
 
 namespace caudal {
 namespace {
@@ -28,22 +29,6 @@ std::set<DeleteName> DeletesOf(const iceberg::ScanPlan& plan) {
                   one.file.referenced_data_file.value_or(""));
   }
   return names;
-}
-
-// Whether every snapshot from `head` back to `from`, without it, only added files, or put files in the place
-// of others with the same rows.
-bool KeepsRows(const iceberg::TableMetadata& table, const iceberg::Snapshot& head, int64_t from) {
-  const iceberg::Snapshot* at = &head;
-  for (size_t steps = 0; at != nullptr && steps <= table.snapshots.size(); ++steps) {
-    if (at->snapshot_id == from) return true;
-    const auto operation = at->summary.find("operation");
-    const bool keeps =
-        operation != at->summary.end() && (operation->second == "append" || operation->second == "replace");
-    if (!keeps) return false;
-    if (!at->parent_snapshot_id) return from == 0;
-    at = table.FindSnapshot(*at->parent_snapshot_id);
-  }
-  return false;
 }
 
 // Gathers entries until they make a run.
@@ -198,7 +183,7 @@ Result<bool> TableKeys::AddNewFiles(const iceberg::TableMetadata& table, const i
   }
   // A row that was rewritten has its key in a file that is new, so that what the index says of the former
   // file is hidden.
-  if (KeepsRows(table, head, from.snapshot_id)) {
+  if (iceberg::KeepsRows(table, head, from.snapshot_id)) {
     RETURN_IF_ERROR(AddFiles(table, plan, added));
     return true;
   }
