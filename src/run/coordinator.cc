@@ -372,9 +372,7 @@ void Coordinator::Begin(bool stop, int64_t now) {
   flight_->acks_missing = parts_.graph->instances();
   flight_->began_nanos = now;
   next_epoch_nanos_ = EpochAfter(now);
-  parts_.segments->Begin(number_);
-  for (size_t node = 0; node < count; ++node)
-    kinds_[node] = parts_.segments->NextKind(static_cast<int>(node));
+  kinds_ = parts_.segments->Begin(number_);
   for (size_t node = 0; node < parts_.plan->nodes.size(); ++node) {
     for (SourceTask* source : parts_.graph->sources(static_cast<int>(node))) {
       source->RequestBarrier(flight_->barrier);

@@ -28,31 +28,41 @@ void StateSegments::Restore(int node, const std::vector<SegmentRef>& segments) {
   Node& state = nodes_[static_cast<size_t>(node)];
   for (const SegmentRef& ref : segments) {
     state.segments.push_back({ref, 0});
-    (state.full_bytes == 0 ? state.full_bytes : state.delta_bytes) += ref.length;
+    const bool first =
+        CheckpointStore::EpochOfSegment(ref.file) == CheckpointStore::EpochOfSegment(segments.front().file);
+    (first ? state.full_bytes : state.delta_bytes) += ref.length;
   }
 }
 
-StateTable::SnapshotKind StateSegments::NextKind(int node) const {
-  std::lock_guard lock(mutex_);
-  const Node& state = nodes_[static_cast<size_t>(node)];
+StateTable::SnapshotKind StateSegments::NextKind(const Node& state) const {
   size_t epochs = 0;
+  bool some_wait = false;  // which will be in the files of one
   std::optional<Epoch> last;
   for (const Segment& segment : state.segments) {
-    // Of a name that is none, which no store would have written, each is one.
+    some_wait |= segment.ticket != 0;
+    if (segment.ticket != 0) continue;
     const std::optional<Epoch> epoch = CheckpointStore::EpochOfSegment(segment.ref.file);
-    epochs += !epoch || last != epoch ? 1 : 0;
+    epochs += last != epoch ? 1 : 0;
     last = epoch;
   }
+  epochs += some_wait ? 1 : 0;
   const bool much = epochs >= kSomeEpochs && state.delta_bytes > 2 * state.full_bytes;
-  const bool full = much || epochs >= kManyEpochs;
+  const bool full = much || epochs >= kManyEpochs || state.incomplete;
   return full ? StateTable::SnapshotKind::kFull : StateTable::SnapshotKind::kDelta;
 }
 
-void StateSegments::Begin(int64_t number) {
+std::vector<StateTable::SnapshotKind> StateSegments::Begin(int64_t number) {
   std::lock_guard lock(mutex_);
   number_ = number;
   files_ = 0;
   failed_ = false;
+  std::vector<StateTable::SnapshotKind> kinds;
+  for (const Node& state : nodes_) kinds.push_back(NextKind(state));
+  // At once, so that what it replaces is not written for nothing.
+  for (size_t node = 0; node < kinds.size(); ++node) {
+    if (kinds[node] == StateTable::SnapshotKind::kFull) BeginFull(static_cast<int>(node));
+  }
+  return kinds;
 }
 
 // Every task gives everything at this barrier: nothing older counts.
@@ -71,10 +81,16 @@ void StateSegments::BeginFull(int node) {
 }
 
 bool StateSegments::Add(TableSegment made) {
+  // Tables reserve room for a whole segment before they know how little there is.
+  if (made.records.capacity() > made.records.size() + made.records.size() / 4) made.records.shrink_to_fit();
   std::lock_guard lock(mutex_);
   const bool full = made.kind == StateTable::SnapshotKind::kFull;
   if (full) BeginFull(made.node);
   Node& state = nodes_[static_cast<size_t>(made.node)];
+  if (failed_ && held_bytes_ + HeldBy(made.records) > kMostWaiting) {
+    state.incomplete = true;
+    return false;
+  }
   Records records{made.node, ++last_ticket_, {}, std::move(made.records)};
   records.ref.table = std::move(made.table);
   (full ? state.full_bytes : state.delta_bytes) += static_cast<int64_t>(records.bytes.size());

@@ -28,15 +28,14 @@ class StateSegments {
   ~StateSegments();
 
   void Restore(int node, const std::vector<SegmentRef>& segments);
-  // What to ask for at the next barrier: everything now and then, so that a restore reads few segments.
-  StateTable::SnapshotKind NextKind(int node) const;
-
-  // The next epoch's segments are about to come.
-  void Begin(int64_t number);
+  // The next epoch's segments are about to come. By node, what to ask for: everything now and then, so that a
+  // restore reads few segments, and where something of the last epoch could not be kept.
+  std::vector<StateTable::SnapshotKind> Begin(int64_t number);
   // Any thread. Whether enough waits for a file.
   bool Add(TableSegment segment);
-  // Any thread. False while too much waits, unless it waits for a file that could not be written: then it
-  // goes with the next epoch, which can only begin when this one has all its segments.
+  // Any thread. False while too much waits, unless it waits for a file that could not be written: then the
+  // epoch is lost, and the next can only begin when this one has come to its end. As much as may wait goes
+  // with the next one, more than that is dropped.
   bool TakesMore();
   // A task of the node has given all its segments.
   void Complete(int node, StateTable::SnapshotKind kind);
@@ -66,10 +65,12 @@ class StateSegments {
     std::vector<Segment> segments;  // oldest first
     int64_t full_bytes = 0;
     int64_t delta_bytes = 0;
-    int64_t cleared_at = 0;  // the epoch whose full snapshot began the list
+    int64_t cleared_at = 0;   // the epoch whose full snapshot began the list
+    bool incomplete = false;  // something was dropped
   };
 
   // With mutex_ held.
+  StateTable::SnapshotKind NextKind(const Node& state) const;
   void BeginFull(int node);
   void Hold(int64_t bytes);
   std::vector<Records> TakeBatch();
