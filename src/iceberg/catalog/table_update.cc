@@ -112,6 +112,13 @@ Status Apply(const AddSchema& update, TableMetadata* table) {
   return {};
 }
 
+Status Apply(const SetCurrentSchema& update, TableMetadata* table) {
+  if (table->FindSchema(update.schema_id) == nullptr)
+    return Status::Internal(fmt::format("the table has no schema {}", update.schema_id));
+  table->current_schema_id = update.schema_id;
+  return {};
+}
+
 Status Apply(const RemoveSnapshotRef& update, TableMetadata* table) {
   if (update.name == "main") return Status::Internal("the branch 'main' cannot be removed");
   table->refs.erase(update.name);

@@ -45,8 +45,12 @@ struct SetProperties {
 struct RemoveProperties {
   std::vector<std::string> names;
 };
-struct AddSchema {  // made the current one
+struct AddSchema {  // made the current one; none that the table has is equal to it
   Schema schema;
+  int32_t last_column_id = 0;  // that the table has ever given
+};
+struct SetCurrentSchema {
+  int32_t schema_id = 0;
 };
 struct RemoveSnapshotRef {  // OK if there is none
   std::string name;
@@ -55,7 +59,7 @@ struct RemoveSnapshots {  // with their statistics; OK for one that is not there
   std::vector<int64_t> ids;
 };
 using TableUpdate = std::variant<AddSnapshot, SetSnapshotRef, SetProperties, RemoveProperties, AddSchema,
-                                 RemoveSnapshotRef, RemoveSnapshots>;
+                                 SetCurrentSchema, RemoveSnapshotRef, RemoveSnapshots>;
 
 struct TableCommit {
   std::vector<TableRequirement> requirements;

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "iceberg/metadata/partition_json.h"
 #include "iceberg/metadata/snapshot_json.h"
 
 namespace caudal::iceberg {
 namespace {
 
+constexpr int kBadRequest = 400;
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 constexpr size_t kDeepestNamespace = 16;  // levels of namespaces that are looked into
@@ -58,8 +61,11 @@ void AddUpdate(const AddSchema& update, Json* updates) {
   constexpr int kTheOneThatWasAdded = -1;
   updates->push_back({{"action", "add-schema"},
                       {"schema", SchemaToJson(update.schema)},
-                      {"last-column-id", update.schema.HighestId()}});
+                      {"last-column-id", std::max(update.last_column_id, update.schema.HighestId())}});
   updates->push_back({{"action", "set-current-schema"}, {"schema-id", kTheOneThatWasAdded}});
+}
+void AddUpdate(const SetCurrentSchema& update, Json* updates) {
+  updates->push_back({{"action", "set-current-schema"}, {"schema-id", update.schema_id}});
 }
 
 void AddUpdate(const RemoveSnapshotRef& update, Json* updates) {
@@ -67,6 +73,13 @@ void AddUpdate(const RemoveSnapshotRef& update, Json* updates) {
 }
 void AddUpdate(const RemoveSnapshots& update, Json* updates) {
   updates->push_back({{"action", "remove-snapshots"}, {"snapshot-ids", update.ids}});
+}
+
+// A snapshot's numbers are the table's and the head that is asserted is the branch's: when another branch was
+// quicker, some services do not say 409.
+bool IsBehind(const RestAnswer& answer) {
+  return answer.error.find("older than last sequence number") != std::string::npos ||
+         answer.error.find("first-row-id is behind") != std::string::npos;
 }
 
 }  // namespace
@@ -217,7 +230,7 @@ CommitAnswer RestCatalog::Commit(const TableName& name, const TableCommit& commi
   Status failure = Failure(*sent);
   constexpr int kFirstServerError = 500;
   if (http.code >= kFirstServerError) return {CommitOutcome::kUnknown, std::move(failure), {}};
-  if (http.code == kConflict) {
+  if (http.code == kConflict || (http.code == kBadRequest && IsBehind(*sent))) {
     return {CommitOutcome::kRefused,
             Status::External(
                 fmt::format("the table '{}' was changed by another writer: {}", name.ToString(), sent->error),

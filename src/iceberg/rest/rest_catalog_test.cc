@@ -30,6 +30,7 @@ using ::testing::HasSubstr;
 enum class Fault {
   kNone,
   kConflict,     // 409, and nothing is done
+  kBehind,       // 400, as another branch was quicker; nothing is done
   kErrorBefore,  // 503
   kErrorAfter,   // done, and 500
   kPageAfter,    // done, and the page of a proxy, with 502
@@ -171,6 +172,10 @@ class FakeService {
     }
     if (fault == Fault::kConflict)
       return Refuse(response, 409, "CommitFailedException", "somebody was quicker");
+    if (fault == Fault::kBehind) {
+      return Refuse(response, 400, "ValidationException",
+                    "Cannot add snapshot with sequence number 7 older than last sequence number 7");
+    }
     if (fault == Fault::kErrorBefore) return Refuse(response, 503, "ServiceUnavailable", "later");
     if (fault == Fault::kTokenRunOut) {
       token_.clear();
@@ -232,7 +237,7 @@ class FakeService {
         commit.updates.push_back(RemoveSnapshots{each["snapshot-ids"]});
       } else {
         EXPECT_EQ(action, "set-current-schema");
-        EXPECT_EQ(each["schema-id"], -1);
+        if (each["schema-id"] != -1) commit.updates.push_back(SetCurrentSchema{each["schema-id"]});
       }
     }
     EXPECT_TRUE(error.ok()) << error.ToString();
@@ -309,6 +314,7 @@ TEST_F(RestCatalogTest, EveryEpochIsThereOnceWhateverBecomesOfItsAnswer) {
   const std::vector<std::vector<Fault>> plans = {
       {},
       {Fault::kConflict, Fault::kConflict},
+      {Fault::kBehind, Fault::kBehind},
       {Fault::kErrorBefore},
       {Fault::kErrorAfter},
       {Fault::kPageAfter},
@@ -373,12 +379,13 @@ TEST_F(RestCatalogTest, TheThreeEndsOfACommit) {
   EXPECT_EQ(outcome(Fault::kNone), CommitOutcome::kDone);
   EXPECT_EQ(service_.table().properties.at("k"), "v");
   EXPECT_EQ(outcome(Fault::kConflict), CommitOutcome::kRefused);
+  EXPECT_EQ(outcome(Fault::kBehind), CommitOutcome::kRefused);
   for (const Fault fault : {Fault::kErrorBefore, Fault::kErrorAfter, Fault::kPageAfter, Fault::kCutAfter,
                             Fault::kLateBefore, Fault::kLateAfter}) {
     EXPECT_EQ(outcome(fault), CommitOutcome::kUnknown) << static_cast<int>(fault);
   }
   // Each was said once.
-  EXPECT_EQ(service_.commits, 8);
+  EXPECT_EQ(service_.commits, 9);
   RestOptions nowhere = options_;
   nowhere.uri = "http://127.0.0.1:1";
   nowhere.retries = 0;

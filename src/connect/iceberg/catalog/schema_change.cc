@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "connect/iceberg/iceberg_types.h"
 
@@ -146,10 +147,20 @@ class SchemaChange {
     const iceberg::Schema& current = *table_.FindSchema(table_.current_schema_id);
     if (schema_ != current) {
       commit.requirements.push_back(iceberg::AssertCurrentSchemaId{table_.current_schema_id});
-      // Of services that keep tables some give the number, others refuse one that is taken.
-      for (const iceberg::Schema& known : table_.schemas)
-        schema_.schema_id = std::max(schema_.schema_id, known.schema_id + 1);
-      commit.updates.push_back(iceberg::AddSchema{std::move(schema_)});
+      // Services that keep tables refuse a number that is taken, or a schema that is there already.
+      std::optional<int32_t> former;
+      int32_t next = 0;
+      for (const iceberg::Schema& known : table_.schemas) {
+        next = std::max(next, known.schema_id + 1);
+        schema_.schema_id = known.schema_id;
+        if (schema_ == known) former = known.schema_id;
+      }
+      schema_.schema_id = next;
+      if (former) {
+        commit.updates.push_back(iceberg::SetCurrentSchema{*former});
+      } else {
+        commit.updates.push_back(iceberg::AddSchema{std::move(schema_), last_id_});
+      }
     }
     if (!set_.properties.empty()) commit.updates.push_back(std::move(set_));
     if (!removed_.names.empty()) commit.updates.push_back(std::move(removed_));
