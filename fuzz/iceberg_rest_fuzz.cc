@@ -28,6 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (name.empty()) std::abort();
   }
   (void)caudal::iceberg::NamespacesOf(answer.json);
+  (void)caudal::iceberg::GrantOf(answer.json, answer.json);
   (void)caudal::iceberg::TextOf(answer.json, "access_token");
   return 0;
 }

@@ -31,6 +31,7 @@ class SchemeFileSystem : public StoreFileSystem {
   PendingFiles* pending(const std::string& path) override;
   Status Replace(const std::string& path, std::string_view bytes) override;
   Result<FileSystem*> WithOptions(const FileOptions&) override { return this; }
+  FileSystem* WithGrant(const std::string&, AskForGrant) override { return this; }
 
  private:
   // User error for a scheme that nobody knows.

@@ -21,4 +21,9 @@ Result<FileSystem*> FilesWithOptions(FileSystem* files, const FileOptions& optio
   return store == nullptr ? Result<FileSystem*>(files) : store->WithOptions(options);
 }
 
+FileSystem* FilesWithGrant(FileSystem* files, const std::string& name, AskForGrant ask) {
+  auto* store = dynamic_cast<StoreFileSystem*>(files);
+  return store == nullptr ? files : store->WithGrant(name, std::move(ask));
+}
+
 }  // namespace caudal

@@ -10,6 +10,7 @@
 #include "fs/file_path.h"
 #include "fs/store_file_system.h"
 #include "iceberg/catalog/table_files.h"
+#include "iceberg/rest/rest_catalog.h"
 
 namespace caudal {
 namespace {
@@ -207,7 +208,22 @@ Result<IcebergOptions> IcebergOptions::From(const Table& table) {
 }
 
 Result<FileSystem*> IcebergOptions::FilesOf(FileSystem* files) const {
-  return FilesWithOptions(files == nullptr ? FileSystem::Local() : files, store);
+  if (files == nullptr) files = FileSystem::Local();
+  ASSIGN_OR_RETURN(FileSystem* const stated, FilesWithOptions(files, store));
+  // Who has keys does not ask the catalog for some.
+  if (catalog_type != CatalogType::kRest || store.contains("s3.access-key-id")) return stated;
+  iceberg::RestOptions asking = rest;
+  asking.headers.try_emplace("X-Iceberg-Access-Delegation", "vended-credentials");
+  const auto ask = [asking, table = name, said = store]() -> Result<FileGrant> {
+    iceberg::RestCatalog catalog(asking, Env::Real());
+    ASSIGN_OR_RETURN(iceberg::TableGrant grant, catalog.AskForGrant(table));
+    for (const auto& [option, value] : said) grant.options[option] = value;
+    return FileGrant{std::move(grant.options), grant.expires_millis};
+  };
+  std::string grant = fmt::format("{}\n{}\n{}\n{}\n{}", rest.uri, rest.warehouse, rest.credential, rest.token,
+                                  name.ToString());
+  for (const auto& [option, value] : store) grant += fmt::format("\n{}={}", option, value);
+  return FilesWithGrant(files, grant, ask);
 }
 
 std::string IcebergOptions::frame() const {

@@ -50,7 +50,8 @@ struct IcebergOptions {
   IcebergUnique unique = IcebergUnique::kUpsert;
 
   static Result<IcebergOptions> From(const Table& table);
-  // `files`, as the options 's3.*' want them; null: those of this machine.
+  // `files`, as the options 's3.*' want them, or else as a REST catalog lets its clients; null: those of this
+  // machine.
   Result<FileSystem*> FilesOf(FileSystem* files) const;
 
   // For errors: "table 'db.t' of catalog 'lake', declared as 't'".

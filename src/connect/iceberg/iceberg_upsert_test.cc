@@ -266,6 +266,7 @@ class StateElsewhere : public SchemeFileSystem {
  public:
   explicit StateElsewhere(Env* env) : SchemeFileSystem(&memory_, {{"s3", &memory_}}), memory_(env) {}
   Result<FileSystem*> WithOptions(const FileOptions&) override { return FileSystem::Local(); }
+  FileSystem* WithGrant(const std::string&, AskForGrant) override { return this; }
   MemoryFileSystem* memory() { return &memory_; }
 
  private:

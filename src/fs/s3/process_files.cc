@@ -16,6 +16,10 @@ class ProcessFiles::Reach : public SchemeFileSystem {
     return owner_->Of(said);
   }
 
+  FileSystem* WithGrant(const std::string& name, AskForGrant ask) override {
+    return owner_->Granted(name, std::move(ask));
+  }
+
  private:
   ProcessFiles* owner_;
   std::unique_ptr<S3FileSystem> store_;
@@ -34,6 +38,18 @@ FileSystem* ProcessFiles::Of(const S3Options& options) {
   if (reach == nullptr) {
     reach = std::make_unique<Reach>(
         this, std::make_unique<S3FileSystem>(options, FindS3Credentials(options, variables_, env_), env_));
+  }
+  return reach.get();
+}
+
+FileSystem* ProcessFiles::Granted(const std::string& name, AskForGrant ask) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Reach>& reach = granted_[name];
+  if (reach == nullptr) {
+    auto credentials =
+        MakeGrantedS3Credentials(std::move(ask), base_, FindS3Credentials(base_, variables_, env_), env_);
+    reach =
+        std::make_unique<Reach>(this, std::make_unique<S3FileSystem>(base_, std::move(credentials), env_));
   }
   return reach.get();
 }

@@ -1,8 +1,8 @@
 // ProcessFiles: the files of a process: those of this machine, and of object stores, as the environment and
 // the options of tables say.
 //
-// Made once, before anything runs. Any thread. File systems that options ask for stay for as long as it does:
-// there are as many as there are different options.
+// Made once, before anything runs. Any thread. File systems that options or grants ask for stay for as long
+// as it does: there are as many as there are different options, and names of grants.
 #pragma once
 
 #include <map>
@@ -28,12 +28,14 @@ class ProcessFiles {
   class Reach;
 
   FileSystem* Of(const S3Options& options);
+  FileSystem* Granted(const std::string& name, AskForGrant ask);
 
   EnvironmentVariables variables_;
   Env* env_;
   S3Options base_;
   std::mutex mutex_;
   std::map<S3Options, std::unique_ptr<Reach>> reached_;
+  std::map<std::string, std::unique_ptr<Reach>> granted_;
   FileSystem* default_;
 };
 

@@ -96,12 +96,12 @@ Result<S3Place> ParseS3Path(const std::string& path) {
   return place;
 }
 
-std::string S3Client::Url(const S3Request& request) {
+std::string S3Client::Url(const S3Request& request, const S3Options& store) {
   const S3Place& place = request.place;
-  std::string endpoint = options_.endpoint;
+  std::string endpoint = store.endpoint;
   const bool dotted = place.bucket.find('.') != std::string::npos;
-  const bool in_path = options_.path_style.value_or(!endpoint.empty() || dotted);
-  if (endpoint.empty()) endpoint = fmt::format("https://s3.{}.amazonaws.com", RegionOf(place.bucket));
+  const bool in_path = store.path_style.value_or(!endpoint.empty() || dotted);
+  if (endpoint.empty()) endpoint = fmt::format("https://s3.{}.amazonaws.com", RegionOf(place.bucket, store));
   const size_t host = endpoint.find("://") + 3;
   std::string url =
       in_path ? fmt::format("{}/{}", endpoint, place.bucket)
@@ -115,20 +115,20 @@ std::string S3Client::Url(const S3Request& request) {
   return url;
 }
 
-std::string S3Client::RegionOf(const std::string& bucket) {
+std::string S3Client::RegionOf(const std::string& bucket, const S3Options& store) {
   const std::lock_guard lock(mutex_);
   const auto found = regions_.find(bucket);
-  return found == regions_.end() ? options_.region : found->second;
+  return found == regions_.end() ? store.region : found->second;
 }
 
-bool S3Client::LearnRegion(const S3Request& request, const S3Answer& answer) {
+bool S3Client::LearnRegion(const S3Request& request, const S3Options& store, const S3Answer& answer) {
   if (answer.code != 301 && answer.code != 307 && answer.code != 400 && answer.code != 403) return false;
   std::string region = answer.header("x-amz-bucket-region");
   if (region.empty()) {
     const Result<XmlElement> xml = ParseXml(answer.body);
     if (xml.ok() && answer.error == "AuthorizationHeaderMalformed") region = xml->Text("Region");
   }
-  if (region.empty() || region == RegionOf(request.place.bucket)) return false;
+  if (region.empty() || region == RegionOf(request.place.bucket, store)) return false;
   const std::lock_guard lock(mutex_);
   regions_[request.place.bucket] = region;
   return true;
@@ -162,18 +162,19 @@ void S3Client::GiveBack(std::unique_ptr<HttpClient> client) {
   if (process_ == getpid() && idle_.size() < kMostIdle) idle_.push_back(std::move(client));
 }
 
-S3Answer S3Client::SendOnce(const S3Request& request, const S3Keys& keys, Status* lost) {
+S3Answer S3Client::SendOnce(const S3Request& request, const S3Options& store, const S3Keys& keys,
+                            Status* lost) {
   HttpRequest http;
   http.method = request.method;
-  http.url = Url(request);
+  http.url = Url(request, store);
   http.headers = request.headers;
   http.headers.emplace_back("x-amz-content-sha256", Sha256Of(request.body));
   http.body = request.body;
   http.timeout_millis = patience_.timeout_millis;
   http.stall_millis = patience_.stall_millis;
   http.repeatable = true;
-  http.signer =
-      AwsSigner{RegionOf(request.place.bucket), "s3", keys.access_key, keys.secret_key, keys.session_token};
+  http.signer = AwsSigner{RegionOf(request.place.bucket, store), "s3", keys.access_key, keys.secret_key,
+                          keys.session_token};
   std::unique_ptr<HttpClient> client = TakeClient();
   HttpAnswer got = client->Send(http);
   GiveBack(std::move(client));
@@ -192,15 +193,16 @@ Result<S3Answer> S3Client::Send(const S3Request& request) {
   for (int attempt = 1;; ++attempt) {
     FAULT_POINT(network_send);
     ASSIGN_OR_RETURN(const S3Keys keys, credentials_->Get(false));
+    const S3Options& store = keys.store ? *keys.store : options_;
     Status lost;
-    S3Answer answer = SendOnce(request, keys, &lost);
+    S3Answer answer = SendOnce(request, store, keys, &lost);
     FAULT_POINT(network_receive);
     if (lost.ok() && AreOldKeys(answer) && !renewed) {
       renewed = true;
       RETURN_IF_ERROR(credentials_->Get(true).status());
       continue;
     }
-    if (lost.ok() && LearnRegion(request, answer)) continue;
+    if (lost.ok() && LearnRegion(request, store, answer)) continue;
     if (lost.ok() && !IsBusy(answer)) return answer;
     if (attempt >= patience_.attempts) {
       if (lost.ok()) return Failure(answer, "ask for", request.place);

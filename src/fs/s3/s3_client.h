@@ -72,11 +72,12 @@ class S3Client {
   static Status Failure(const S3Answer& answer, std::string_view action, const S3Place& place);
 
  private:
-  std::string Url(const S3Request& request);
-  S3Answer SendOnce(const S3Request& request, const S3Keys& keys, Status* lost);
+  // `store`: where the keys are good.
+  std::string Url(const S3Request& request, const S3Options& store);
+  S3Answer SendOnce(const S3Request& request, const S3Options& store, const S3Keys& keys, Status* lost);
   // Takes the region that the answer names for the bucket; whether it is another.
-  bool LearnRegion(const S3Request& request, const S3Answer& answer);
-  std::string RegionOf(const std::string& bucket);
+  bool LearnRegion(const S3Request& request, const S3Options& store, const S3Answer& answer);
+  std::string RegionOf(const std::string& bucket, const S3Options& store);
   void Pause(int attempt);
   std::unique_ptr<HttpClient> TakeClient();
   void GiveBack(std::unique_ptr<HttpClient> client);

@@ -32,11 +32,15 @@ class S3CredentialChain : public RenewedS3Credentials {
 
  protected:
   Result<S3Keys> Fetch() override {
-    S3Keys keys{Variable("AWS_ACCESS_KEY_ID"), Variable("AWS_SECRET_ACCESS_KEY"),
-                Variable("AWS_SESSION_TOKEN"), 0};
+    S3Keys keys{Variable("AWS_ACCESS_KEY_ID"),
+                Variable("AWS_SECRET_ACCESS_KEY"),
+                Variable("AWS_SESSION_TOKEN"),
+                0,
+                {}};
     if (!keys.access_key.empty() && !keys.secret_key.empty()) return keys;
     std::map<std::string, std::string> profile = ReadProfile(variables_, true);
-    keys = {profile["aws_access_key_id"], profile["aws_secret_access_key"], profile["aws_session_token"], 0};
+    keys = {
+        profile["aws_access_key_id"], profile["aws_secret_access_key"], profile["aws_session_token"], 0, {}};
     if (!keys.access_key.empty() && !keys.secret_key.empty()) {
       // The file may be rewritten by whoever keeps it.
       constexpr int64_t kMillis = 10 * 60'000;
@@ -87,8 +91,11 @@ class S3CredentialChain : public RenewedS3Credentials {
       return json.is_object() && json.contains(name) && json[name].is_string() ? json[name].get<std::string>()
                                                                                : std::string();
     };
-    S3Keys keys{member("AccessKeyId"), member("SecretAccessKey"), member("Token"),
-                ParseS3Time(member("Expiration"))};
+    S3Keys keys{member("AccessKeyId"),
+                member("SecretAccessKey"),
+                member("Token"),
+                ParseS3Time(member("Expiration")),
+                {}};
     if (!keys.access_key.empty() && !keys.secret_key.empty()) return keys;
     return Status::External("a service of credentials gives none", Retry::kBackoff);
   }
@@ -138,7 +145,40 @@ class S3CredentialChain : public RenewedS3Credentials {
   bool has_service_ = false;  // the instance's gave keys, or said that it cannot now
 };
 
+class GrantedS3Credentials : public RenewedS3Credentials {
+ public:
+  GrantedS3Credentials(AskForGrant ask, S3Options base, std::unique_ptr<S3Credentials> otherwise, Env* env)
+      : RenewedS3Credentials(env),
+        ask_(std::move(ask)),
+        base_(std::move(base)),
+        otherwise_(std::move(otherwise)) {}
+
+ protected:
+  Result<S3Keys> Fetch() override {
+    ASSIGN_OR_RETURN(const FileGrant grant, ask_());
+    ASSIGN_OR_RETURN(S3Options store, S3Options::From(grant.options, base_));
+    S3Keys keys{store.access_key, store.secret_key, store.session_token, grant.expires_millis, {}};
+    if (keys.access_key.empty()) {
+      ASSIGN_OR_RETURN(keys, otherwise_->Get(fetched_));
+    }
+    fetched_ = true;
+    keys.store = std::move(store);
+    return keys;
+  }
+
+ private:
+  AskForGrant ask_;
+  S3Options base_;
+  std::unique_ptr<S3Credentials> otherwise_;
+  bool fetched_ = false;
+};
+
 }  // namespace
+
+std::unique_ptr<S3Credentials> MakeGrantedS3Credentials(AskForGrant ask, S3Options base,
+                                                        std::unique_ptr<S3Credentials> otherwise, Env* env) {
+  return std::make_unique<GrantedS3Credentials>(std::move(ask), std::move(base), std::move(otherwise), env);
+}
 
 Result<S3Keys> RenewedS3Credentials::Get(bool renew) {
   const std::lock_guard lock(mutex_);
@@ -159,7 +199,7 @@ std::unique_ptr<S3Credentials> FindS3Credentials(const S3Options& options, Envir
                                                  Env* env) {
   if (!options.access_key.empty()) {
     return std::make_unique<FixedS3Credentials>(
-        S3Keys{options.access_key, options.secret_key, options.session_token, 0});
+        S3Keys{options.access_key, options.secret_key, options.session_token, 0, {}});
   }
   return std::make_unique<S3CredentialChain>(std::move(variables), env);
 }

@@ -13,6 +13,7 @@
 #include "base/env.h"
 #include "base/status.h"
 #include "fs/s3/s3_options.h"
+#include "fs/store_file_system.h"
 #include "net/http/http_client.h"
 
 namespace caudal {
@@ -20,6 +21,8 @@ namespace caudal {
 struct S3Keys {
   std::string access_key, secret_key, session_token;
   int64_t expires_millis = 0;  // wall clock; 0: they do not
+  // Where they are good, if whoever gave them says so.
+  std::optional<S3Options> store;
 };
 
 class S3Credentials {
@@ -33,6 +36,11 @@ class S3Credentials {
 // in the shared file, the container's service, the instance's.
 std::unique_ptr<S3Credentials> FindS3Credentials(const S3Options& options, EnvironmentVariables variables,
                                                  Env* env);
+
+// Those that a grant gives, with where they are good: what it leaves out is as in `base`. A grant without
+// keys: those of `otherwise`.
+std::unique_ptr<S3Credentials> MakeGrantedS3Credentials(AskForGrant ask, S3Options base,
+                                                        std::unique_ptr<S3Credentials> otherwise, Env* env);
 
 // "2026-03-01T12:00:00Z", with or without a fraction, as ms since 1970; 0 if it is no such time.
 int64_t ParseS3Time(const std::string& text);

@@ -38,6 +38,7 @@ class S3FileSystem : public StoreFileSystem, public PendingFiles {
   PendingFiles* pending(const std::string&) override { return this; }
   Status Replace(const std::string& path, std::string_view bytes) override;
   Result<FileSystem*> WithOptions(const FileOptions&) override { return this; }
+  FileSystem* WithGrant(const std::string&, AskForGrant) override { return this; }
 
   Result<std::unique_ptr<PendingFile>> Begin(const std::string& path) override;
   Result<PublishOutcome> Publish(const std::string& path, const std::string& ticket) override;

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <thread>
 
+#include "fs/s3/process_files.h"
+
 namespace caudal {
 namespace {
 
@@ -507,6 +509,41 @@ TEST_F(S3FileSystemTest, CredentialsThatRanOutAreRenewed) {
   store_.Will({S3Fault::kOldToken});
   EXPECT_TRUE(Write("s3://b/f", "x").ok());
   EXPECT_TRUE(store_.objects().contains("f"));
+}
+
+TEST_F(S3FileSystemTest, AGrantSaysWhereAndAsWhomAndIsAskedForAgainWhenItRanOut) {
+  ProcessFiles process({{"AWS_EC2_METADATA_DISABLED", "true"}}, Env::Real());
+  int asked = 0;
+  const auto ask = [&]() -> Result<FileGrant> {
+    ++asked;
+    return FileGrant{{{"s3.endpoint", store_.url()},
+                      {"s3.access-key-id", store_.access_key},
+                      {"s3.secret-access-key", "secret"},
+                      {"s3.session-token", fmt::format("token {}", asked)}},
+                     0};
+  };
+  FileSystem* const files = FilesWithGrant(process.files(), "lake db.t", ask);
+  EXPECT_EQ(asked, 0);
+  ASSERT_TRUE(*files->CreateIfAbsent("s3://b/f", "x"));
+  EXPECT_EQ(asked, 1);
+  store_.Will({S3Fault::kOldToken});
+  EXPECT_EQ(*files->ReadAll("s3://b/f"), "x");
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(FilesWithGrant(process.files(), "lake db.t", nullptr), files);
+}
+
+// The service tells where the store is, and keeps its keys to itself.
+TEST_F(S3FileSystemTest, AGrantWithoutKeysLeavesThoseOfTheEnvironment) {
+  ProcessFiles process({{"AWS_ACCESS_KEY_ID", "AKEY"}, {"AWS_SECRET_ACCESS_KEY", "secret"}}, Env::Real());
+  FileSystem* const files = FilesWithGrant(process.files(), "lake", [this]() -> Result<FileGrant> {
+    return FileGrant{{{"s3.endpoint", store_.url()}}, 0};
+  });
+  store_.Put("f", "x");
+  EXPECT_EQ(*files->ReadAll("s3://b/f"), "x");
+  FileSystem* const silent = FilesWithGrant(process.files(), "silent", []() -> Result<FileGrant> {
+    return Status::External("the catalog does not answer", Retry::kBackoff);
+  });
+  EXPECT_THAT(silent->ReadAll("s3://b/f").status().ToString(), HasSubstr("the catalog does not answer"));
 }
 
 TEST_F(S3FileSystemTest, AServiceOfKeysThatFallsSilentIsWaitedFor) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace caudal::iceberg {
 namespace {
@@ -18,6 +19,30 @@ std::string Shortened(const std::string& body) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
   }
   return line;
+}
+
+constexpr std::string_view kStoreOptions[] = {"s3.endpoint",          "s3.region",        "client.region",
+                                              "s3.path-style-access", "s3.access-key-id", "s3.session-token",
+                                              "s3.secret-access-key"};
+constexpr const char* kExpiry = "s3.session-token-expires-at-ms";
+
+// Later ones win.
+void Take(const Json& config, TableGrant* grant) {
+  if (!config.is_object()) return;
+  for (const std::string_view name : kStoreOptions) {
+    std::string value = TextOf(config, name.data());
+    if (!value.empty()) grant->options.insert_or_assign(std::string(name), std::move(value));
+  }
+  const std::string expiry = TextOf(config, kExpiry);
+  int64_t millis = 0;
+  const auto [end, error] = std::from_chars(expiry.data(), expiry.data() + expiry.size(), millis);
+  if (error == std::errc() && end == expiry.data() + expiry.size()) grant->expires_millis = millis;
+}
+
+const Json& Member(const Json& json, const char* name) {
+  static const Json none;
+  const auto found = json.is_object() ? json.find(name) : json.end();
+  return found == json.end() ? none : *found;
 }
 
 }  // namespace
@@ -79,6 +104,24 @@ Result<LoadedTable> TableOf(const Json& json) {
   table.metadata_location = TextOf(json, "metadata-location");
   ASSIGN_OR_RETURN(table.metadata, ParseTableMetadata(metadata->dump()));
   return table;
+}
+
+TableGrant GrantOf(const Json& configuration, const Json& table) {
+  TableGrant grant;
+  for (const Json* config :
+       {&Member(configuration, "defaults"), &Member(configuration, "overrides"), &Member(table, "config")})
+    Take(*config, &grant);
+  const std::string location = TextOf(Member(table, "metadata"), "location");
+  const Json* best = nullptr;
+  size_t longest = 0;
+  for (const Json& credential : Member(table, "storage-credentials")) {
+    const std::string prefix = TextOf(credential, "prefix");
+    if (!location.starts_with(prefix) || (best != nullptr && prefix.size() <= longest)) continue;
+    best = &credential;
+    longest = prefix.size();
+  }
+  if (best != nullptr) Take(Member(*best, "config"), &grant);
+  return grant;
 }
 
 std::vector<std::string> TableNamesOf(const Json& identifiers) {

@@ -4,6 +4,9 @@
 // Pure functions; any thread.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -37,5 +40,15 @@ Result<LoadedTable> TableOf(const Json& json);
 // What is no name is passed over.
 std::vector<std::string> TableNamesOf(const Json& identifiers);
 std::vector<std::vector<std::string>> NamespacesOf(const Json& spaces);
+
+// What a service lets its client do with a table's files in a store, in the words of Iceberg's clients
+// ('s3.access-key-id', …); what is none of them is left out.
+struct TableGrant {
+  std::map<std::string, std::string, std::less<>> options;
+  int64_t expires_millis = 0;  // wall clock; 0: it does not say
+};
+// Of the service's configuration and its answer for a table. Of several credentials that for the longest
+// part of the table's location is taken.
+TableGrant GrantOf(const Json& configuration, const Json& table);
 
 }  // namespace caudal::iceberg

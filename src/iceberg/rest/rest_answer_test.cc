@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 RestAnswer Answer(int code, std::string body) {
   HttpAnswer http;
@@ -38,6 +39,31 @@ TEST(RestAnswerTest, ATableWithoutALocationIsRead) {
   ASSERT_TRUE(table.ok()) << table.status().ToString();
   EXPECT_EQ(table->metadata_location, "");
   EXPECT_FALSE(TableOf(Answer(200, "{}").json).ok());
+}
+
+TEST(RestAnswerTest, AGrantIsTheMostSpecialThatTheServiceGives) {
+  const Json configuration =
+      Answer(
+          200,
+          R"({"defaults": {"s3.region": "here", "prefix": "main"}, "overrides": {"s3.endpoint": "http://s"}})")
+          .json;
+  const TableGrant plain = GrantOf(configuration, Answer(200, R"({"config": {"s3.region": "there"}})").json);
+  EXPECT_THAT(plain.options, ElementsAre(Pair("s3.endpoint", "http://s"), Pair("s3.region", "there")));
+  EXPECT_EQ(plain.expires_millis, 0);
+  const TableGrant vended =
+      GrantOf(configuration,
+              Answer(200, R"({"metadata": {"location": "s3://lake/db/t"}, "config": {"s3.access-key-id": "a",
+        "s3.secret-access-key": "b", "s3.signer": "x", "s3.path-style-access": true}, "storage-credentials": [
+        {"prefix": "s3://lake/db/", "config": {"s3.access-key-id": "c", "s3.secret-access-key": "d",
+          "s3.session-token": "e", "s3.session-token-expires-at-ms": "17"}},
+        {"prefix": "s3://lake", "config": {"s3.access-key-id": "f"}},
+        {"prefix": "s3://other/db/table", "config": {"s3.access-key-id": "g"}}, 3, null]})")
+                  .json);
+  EXPECT_THAT(vended.options, ElementsAre(Pair("s3.access-key-id", "c"), Pair("s3.endpoint", "http://s"),
+                                          Pair("s3.region", "here"), Pair("s3.secret-access-key", "d"),
+                                          Pair("s3.session-token", "e")));
+  EXPECT_EQ(vended.expires_millis, 17);
+  EXPECT_TRUE(GrantOf(Json(), Json::array()).options.empty());
 }
 
 TEST(RestAnswerTest, AnAnswerThatWasCutMayBeAskedForAgain) {

@@ -185,6 +185,13 @@ Result<LoadedTable> RestCatalog::LoadTable(const TableName& name) {
   return Failure(answer);
 }
 
+Result<TableGrant> RestCatalog::AskForGrant(const TableName& name) {
+  ASSIGN_OR_RETURN(const Json configuration, session_.Configuration());
+  ASSIGN_OR_RETURN(const RestAnswer answer, session_.Get(TablePath(name)));
+  if (answer.ok()) return GrantOf(configuration, answer.json);
+  return Failure(answer);
+}
+
 Status RestCatalog::DropTable(const TableName& name) {
   ASSIGN_OR_RETURN(const RestAnswer answer,
                    session_.Change("DELETE", TablePath(name) + "?purgeRequested=false", ""));

@@ -26,6 +26,8 @@ class RestCatalog : public Catalog {
   Status DropNamespace(const std::vector<std::string>& space) override;
   Status RenameTable(const TableName& name, const TableName& to) override;
   CommitAnswer Commit(const TableName& name, const TableCommit& commit) override;
+  // What the service lets this client do with the table's files; it may be nothing.
+  Result<TableGrant> AskForGrant(const TableName& name);
 
  private:
   Status AddNamespaces(const std::vector<std::string>& parent, std::vector<std::vector<std::string>>* found);

@@ -91,6 +91,7 @@ Status RestSession::Configure() {
       }
       while (options_.uri.ends_with('/')) options_.uri.pop_back();
       configured_ = true;
+      configuration_ = answer.json;
       return Status();
     }
     status = Failure(answer);
@@ -98,6 +99,11 @@ Status RestSession::Configure() {
     std::this_thread::sleep_for(std::chrono::milliseconds(pause));
     pause = std::min(2 * pause, kLongestPauseMillis);
   }
+}
+
+Result<Json> RestSession::Configuration() {
+  RETURN_IF_ERROR(Configure());
+  return configuration_;
 }
 
 Result<RestAnswer> RestSession::Send(const std::string& method, const std::string& url,

@@ -22,6 +22,8 @@ class RestSession {
   Result<RestAnswer> Get(const std::string& path);
   // Once, but for a token that has run out, which says that nothing was done. An error: it was not even sent.
   Result<RestAnswer> Change(const std::string& method, const std::string& path, const std::string& body);
+  // What the service said of itself. Asked for once.
+  Result<Json> Configuration();
 
  private:
   Status Configure();
@@ -35,6 +37,7 @@ class RestSession {
   Env* env_;
   HttpClient http_;
   bool configured_ = false;
+  Json configuration_;
   std::string token_;
   int64_t renew_at_millis_ = 0;  // 0: it does not run out
 };
