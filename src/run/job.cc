@@ -158,7 +158,7 @@ Status Job::MakeReady() {
   graph_options.mini_batch = settings_.mini_batch;
   ASSIGN_OR_RETURN(graph_,
                    TaskGraph::Build(plan_, context_, options_.make_operator, endpoints_, graph_options));
-  segments_ = std::make_unique<StateSegments>(graph_->node_count(), budget_.get());
+  segments_ = std::make_unique<StateSegments>(graph_->node_count(), budget_.get(), options_.snapshot_bytes);
   RETURN_IF_ERROR(RestoreState());
 
   Coordinator::Parts parts;

@@ -29,7 +29,8 @@ struct JobOptions {
   // right when the process that drained it died before it could say so.
   bool refuse_drained = false;
   bool bounded_only = false;  // refuse a source that never ends, in streaming mode too
-  int steps = 64;             // messages that a task handles in one turn; 1 with the seeded executor
+  SnapshotBytes snapshot_bytes = {};
+  int steps = 64;  // messages that a task handles in one turn; 1 with the seeded executor
 };
 
 struct JobSettings {

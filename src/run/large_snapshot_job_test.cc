@@ -90,7 +90,7 @@ TEST_F(LargeSnapshotTest, IsWrittenWhileItIsMade) {
   ASSERT_EQ(job->progress().checkpoints.committed, 1);
   EXPECT_GE(watched_.segments, 5);
   EXPECT_GT(watched_.most, state + (4 << 20));
-  EXPECT_LT(watched_.most, state + StateSegments::kMostWaiting + (4 << 20));
+  EXPECT_LT(watched_.most, state + SnapshotBytes().most_waiting + (4 << 20));
   EXPECT_LE(budget_.used(), state);
 
   job.reset();  // as kill -9

@@ -10,7 +10,6 @@ namespace {
 // Epochs that a restore has to read.
 constexpr size_t kManyEpochs = 64;
 constexpr size_t kSomeEpochs = 8;
-constexpr int64_t kMostInAFile = 2 * StateSegments::kWorthAFile;
 
 int64_t HeldBy(const std::string& records) { return static_cast<int64_t>(records.capacity()); }
 
@@ -87,7 +86,7 @@ bool StateSegments::Add(TableSegment made) {
   const bool full = made.kind == StateTable::SnapshotKind::kFull;
   if (full) BeginFull(made.node);
   Node& state = nodes_[static_cast<size_t>(made.node)];
-  if (failed_ && held_bytes_ + HeldBy(made.records) > kMostWaiting) {
+  if (failed_ && held_bytes_ + HeldBy(made.records) > limits_.most_waiting) {
     state.incomplete = true;
     return false;
   }
@@ -98,12 +97,12 @@ bool StateSegments::Add(TableSegment made) {
   Hold(HeldBy(records.bytes));
   state.segments.push_back({records.ref, records.ticket});
   waiting_.push_back(std::move(records));
-  return !failed_ && waiting_bytes_ >= kWorthAFile;
+  return !failed_ && waiting_bytes_ >= limits_.worth_a_file;
 }
 
 bool StateSegments::TakesMore() {
   std::lock_guard lock(mutex_);
-  const bool takes = failed_ || held_bytes_ < kMostWaiting;
+  const bool takes = failed_ || held_bytes_ < limits_.most_waiting;
   refused_ |= !takes;
   return takes;
 }
@@ -115,12 +114,12 @@ void StateSegments::Complete(int node, StateTable::SnapshotKind kind) {
 
 bool StateSegments::due(bool all) const {
   std::lock_guard lock(mutex_);
-  return !failed_ && !waiting_.empty() && (all || waiting_bytes_ >= kWorthAFile);
+  return !failed_ && !waiting_.empty() && (all || waiting_bytes_ >= limits_.worth_a_file);
 }
 
 std::vector<StateSegments::Records> StateSegments::TakeBatch() {
   std::vector<Records> batch;
-  for (int64_t bytes = 0; !waiting_.empty() && bytes < kMostInAFile;) {
+  for (int64_t bytes = 0; !waiting_.empty() && bytes < 2 * limits_.worth_a_file;) {
     bytes += HeldBy(waiting_.front().bytes);
     waiting_bytes_ -= HeldBy(waiting_.front().bytes);
     batch.push_back(std::move(waiting_.front()));
@@ -172,7 +171,7 @@ Status StateSegments::Write(CheckpointStore* store) {
 
 bool StateSegments::TakeRelief() {
   std::lock_guard lock(mutex_);
-  const bool takes = failed_ || held_bytes_ < kMostWaiting;
+  const bool takes = failed_ || held_bytes_ < limits_.most_waiting;
   return takes && std::exchange(refused_, false);
 }
 

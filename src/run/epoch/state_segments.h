@@ -17,14 +17,17 @@
 
 namespace caudal {
 
+// How much of a snapshot may be in memory; tests have smaller ones.
+struct SnapshotBytes {
+  int64_t worth_a_file = int64_t{8} << 20;  // before all segments of an epoch are there
+  int64_t most_waiting = int64_t{32} << 20;
+};
+
 class StateSegments {
  public:
-  static constexpr int64_t kWorthAFile = int64_t{8} << 20;  // before all segments of an epoch are there
-  static constexpr int64_t kMostWaiting = int64_t{32} << 20;
-
   // `budget` outlives it; null: nothing is charged.
-  explicit StateSegments(int nodes, MemoryBudget* budget = nullptr)
-      : budget_(budget), nodes_(static_cast<size_t>(nodes)) {}
+  explicit StateSegments(int nodes, MemoryBudget* budget = nullptr, SnapshotBytes limits = {})
+      : budget_(budget), limits_(limits), nodes_(static_cast<size_t>(nodes)) {}
   ~StateSegments();
 
   void Restore(int node, const std::vector<SegmentRef>& segments);
@@ -78,6 +81,7 @@ class StateSegments {
   void Place(const Records& written);
 
   MemoryBudget* budget_;
+  const SnapshotBytes limits_;
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Node> nodes_;
   std::deque<Records> waiting_;  // in the order in which they came

@@ -66,7 +66,7 @@ TEST_F(StateSegmentsTest, WhatIsWrittenIsNotHeld) {
 
 // A snapshot of any size, by a task that makes a segment whenever it may and a disk as slow as can be.
 TEST_F(StateSegmentsTest, ALargeSnapshotIsNeverHeldAsAWhole) {
-  constexpr int64_t kMost = StateSegments::kMostWaiting + 2 * static_cast<int64_t>(kSize);
+  constexpr int64_t kMost = SnapshotBytes().most_waiting + 2 * static_cast<int64_t>(kSize);
   segments_.Begin(1);
   std::string added;
   while (added.size() < 200) {
@@ -152,7 +152,7 @@ TEST_F(StateSegmentsTest, SmallSegmentsCountAsWhatTheyHave) {
 
 // What does not fit while the disk refuses is not held: the node gives everything at the next barrier.
 TEST_F(StateSegmentsTest, ALargeSnapshotIsNotHeldBecauseAFileFailed) {
-  constexpr int64_t kMost = StateSegments::kMostWaiting + static_cast<int64_t>(kSize);
+  constexpr int64_t kMost = SnapshotBytes().most_waiting + static_cast<int64_t>(kSize);
   for (const Kind kind : {Kind::kFull, Kind::kDelta}) {
     const int64_t epoch = kind == Kind::kFull ? 1 : 3;
     segments_.Begin(epoch);

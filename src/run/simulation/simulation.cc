@@ -52,6 +52,8 @@ Result<Process> Life::Start() {
   options.pipeline = "p";
   options.state_root = "state";
   options.steps = 1;
+  // So that an epoch's state has several files, and tasks wait for them.
+  options.snapshot_bytes = {/*worth_a_file=*/200, /*most_waiting=*/600};
   // Rescaled as chance has it, after a first start with two.
   const int tasks = result_.counts.tasks < 2 ? 2 : 1 + static_cast<int>(world_.Random() % 2);
   ASSIGN_OR_RETURN(process.job, Job::Start(world_.workload().MakePlan(tasks, false), options));
