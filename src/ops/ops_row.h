@@ -18,6 +18,7 @@ struct OpsRow {
 
   std::string_view table;  // of a name in OpsTables()
   std::vector<Cell> cells;
+  bool only_new = false;  // a row of the same key stays as it is
 
   explicit OpsRow(std::string_view table) : table(table) {}
   OpsRow& Text(std::string_view value) { return Put(std::string(value)); }

@@ -75,12 +75,14 @@ Result<std::unique_ptr<OpsStore>> OpsStore::Open(const std::string& state_root) 
 Status OpsStore::Write(const std::vector<OpsRow>& rows) {
   SqliteTransaction transaction(database_.get());
   RETURN_IF_ERROR(transaction.Begin());
-  std::map<std::string_view, SqliteStatement> statements;
+  std::map<std::pair<std::string_view, bool>, SqliteStatement> statements;
   for (const OpsRow& row : rows) {
-    auto found = statements.find(row.table);
+    const std::pair kind(row.table, row.only_new);
+    auto found = statements.find(kind);
     if (found == statements.end()) {
-      ASSIGN_OR_RETURN(SqliteStatement insert, database_->Prepare(FindOpsTable(row.table).InsertStatement()));
-      found = statements.emplace(row.table, std::move(insert)).first;
+      ASSIGN_OR_RETURN(SqliteStatement insert,
+                       database_->Prepare(FindOpsTable(row.table).InsertStatement(row.only_new)));
+      found = statements.emplace(kind, std::move(insert)).first;
     }
     for (size_t i = 0; i < row.cells.size(); ++i) Bind(row.cells[i], static_cast<int>(i), &found->second);
     RETURN_IF_ERROR(found->second.Run());

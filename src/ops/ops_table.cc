@@ -76,6 +76,13 @@ std::vector<OpsColumn> Splits() {
           {"observed_at", kTime}};
 }
 
+std::vector<OpsColumn> Commits() {
+  return {
+      {"query_id", kText},      {"sink", kText},     {"table_name", kText},     {"branch", kText},
+      {"generation", kInteger}, {"epoch", kInteger}, {"snapshot_id", kInteger}, {"sequence_number", kInteger},
+      {"published_at", kTime},  {"exact", kBoolean}, {"commit_ms", kInteger}};
+}
+
 std::vector<OpsColumn> Losses() {
   return {{"query_id", kText},     {"operator", kText},   {"split", kText},  {"first_lost", kInteger},
           {"last_lost", kInteger}, {"records", kInteger}, {"reason", kText}, {"found_at", kTime}};
@@ -120,6 +127,7 @@ std::span<const OpsTable> OpsTables() {
         {"freshness_p95_ms", kInteger},
         {"freshness_max_ms", kInteger}},
        {0, 1, 2}},
+      {"commits", Commits(), {2, 6}},
       {"fates", Fates(), {0, 1, 2, 3, 4}},
       {"change_fates", Fates(), {0, 1, 2, 3, 4}},
       {"operators",
@@ -174,10 +182,11 @@ std::string OpsTable::CreateStatement() const {
   return sql + (names.empty() ? ")" : ", PRIMARY KEY (" + names + "))");
 }
 
-std::string OpsTable::InsertStatement() const {
+std::string OpsTable::InsertStatement(bool only_new) const {
   std::string marks;
   for (size_t i = 0; i < columns.size(); ++i) marks += i == 0 ? "?" : ", ?";
-  return fmt::format("INSERT OR REPLACE INTO {} VALUES ({})", QuoteSqliteName(name), marks);
+  return fmt::format("INSERT OR {} INTO {} VALUES ({})", only_new ? "IGNORE" : "REPLACE",
+                     QuoteSqliteName(name), marks);
 }
 
 Table OpsTable::AsTable(const std::string& database_path) const {

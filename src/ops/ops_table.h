@@ -23,8 +23,8 @@ struct OpsTable {
   std::vector<int> key;  // positions
 
   std::string CreateStatement() const;
-  // INSERT with one parameter a column; a row of the same key is replaced.
-  std::string InsertStatement() const;
+  // INSERT with one parameter a column; a row of the same key is replaced, or stays if `only_new`.
+  std::string InsertStatement(bool only_new = false) const;
   // As caudal's SQL sees it: the table ops.<name> of the database file.
   Table AsTable(const std::string& database_path) const;
 };

@@ -91,6 +91,10 @@ Coordinator::Coordinator(Parts parts, EpochOptions options)
 void Coordinator::Start() {
   const int64_t now = parts_.env->SteadyNanos();
   next_epoch_nanos_ = EpochAfter(now);
+  {
+    std::lock_guard lock(mutex_);
+    TellCommits();  // what the start repeated or found
+  }
   for (const std::unique_ptr<SplitDiscovery>& discovery : *parts_.discoveries) {
     discover_at_.push_back(now + discovery->interval_millis() * kNanosPerMilli);
     HandOut(*discovery, discovery->known());
@@ -550,6 +554,7 @@ void Coordinator::OnCommitted() {
       node.segments.clear();
       node.committables.clear();
     }
+    TellCommits();
     for (const PendingCommit::Target& target : landing.commit.targets) {
       int64_t& bytes = progress_.bytes_written[target.id];
       for (const Committable& one : target.committables) bytes += one.bytes;
@@ -566,6 +571,16 @@ void Coordinator::OnCommitted() {
       if (!status.ok()) progress_.last_failure = status;  // files stay a little longer
     };
   });
+}
+
+// REQUIRES: mutex_ is held, no commit runs.
+void Coordinator::TellCommits() {
+  std::vector<SinkCommit>& told = progress_.commits;
+  for (SinkCommit& commit : parts_.sinks->TakeCommits()) told.push_back(std::move(commit));
+  if (told.size() <= kRecentEpochs) return;
+  const auto surplus = static_cast<ptrdiff_t>(told.size() - kRecentEpochs);
+  told.erase(told.begin(), told.begin() + surplus);
+  progress_.commits_before += surplus;
 }
 
 // --- splits and the end -----------------------------------------------------------------------------------

@@ -93,6 +93,7 @@ class Coordinator : public Runnable, public EpochControl {
   // Blocks; touches the landing epoch alone.
   Status CommitLanding();
   void OnCommitted();
+  void TellCommits();
   void MaybeDiscover(int64_t now);
   void WakeSources(int node);
   void HandOut(const SplitDiscovery& discovery, const std::vector<SplitState>& splits);

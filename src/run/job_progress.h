@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/sink_commit.h"
 #include "api/source.h"
 #include "data/message.h"
 #include "run/epoch/sink_path.h"
@@ -35,6 +36,8 @@ struct CheckpointProgress {
   std::vector<NodeState> nodes;                  // counters as of the last manifest, since the query began
   std::vector<NodeState> restored;               // counters that this run went on from; empty: it began
   int64_t restored_epoch = 0;                    // of those
+  std::vector<SinkCommit> commits;               // that targets told of: the newest, at most 256
+  int64_t commits_before = 0;                    // how many came before them
   std::map<std::string, int64_t> bytes_written;  // by sink, in epochs that this process made visible
 };
 

@@ -123,6 +123,7 @@ void OpsRecorder::Observe(const Plan& plan, const JobProgress& progress) {
   const int64_t epoch = progress.checkpoints.last.number;
   const bool new_epoch = epoch > seen.epoch;
   if (new_epoch) AddEpochs(progress, seen.epoch);
+  AddCommits(progress, &seen);
   const bool failed = HasFailed(progress);
   if (new_epoch || env_->SteadyNanos() - seen.nanos > kIdleNanos || failed) {
     AddProgress(progress, report, &seen);
@@ -148,6 +149,7 @@ void OpsRecorder::Begin(const Plan& plan, const JobProgress& progress, Seen* see
   seen->warnings.clear();
   seen->losses.clear();
   seen->bytes = 0;
+  seen->commits = 0;
   seen->nanos = env_->SteadyNanos();
 }
 
@@ -166,6 +168,22 @@ void OpsRecorder::AddEpochs(const JobProgress& progress, int64_t after) {
         .Known(WeightedQuantile(&samples, 1));
     rows_.push_back(std::move(row));
   }
+}
+
+void OpsRecorder::AddCommits(const JobProgress& progress, Seen* seen) {
+  int64_t number = progress.checkpoints.commits_before;
+  for (const SinkCommit& commit : progress.checkpoints.commits) {
+    if (number++ < seen->commits) continue;
+    OpsRow row("commits");
+    // What an earlier process saw itself is better than what is told of it now.
+    row.only_new = !commit.exact;
+    row.Text(progress.query).Text(commit.sink).Text(commit.table).Text(commit.branch);
+    row.Integer(commit.epoch.generation).Integer(commit.epoch.number);
+    row.Integer(commit.snapshot_id).Integer(commit.sequence_number).Time(commit.published_millis);
+    row.Integer(commit.exact ? 1 : 0).Known(commit.commit_millis);
+    rows_.push_back(std::move(row));
+  }
+  seen->commits = std::max(seen->commits, number);
 }
 
 void OpsRecorder::AddProgress(const JobProgress& progress, const QueryReport& report, Seen* seen) {

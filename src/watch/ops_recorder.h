@@ -41,6 +41,7 @@ class OpsRecorder {
     int64_t attempt = 0;  // looks at that epoch: its commit, then those while nothing happened
     int64_t bytes = 0;
     int64_t nanos = 0;
+    int64_t commits = 0;  // of this generation, how many were told
     QueryReport report;
     std::set<std::string> warnings;        // of this generation, by operator and text
     std::map<std::string, size_t> losses;  // of this generation, by operator and split: how many were told
@@ -54,6 +55,7 @@ class OpsRecorder {
   // A generation begins: what an earlier process counted is no news of this one.
   void Begin(const Plan& plan, const JobProgress& progress, Seen* seen);
   void AddEpochs(const JobProgress& progress, int64_t after);
+  void AddCommits(const JobProgress& progress, Seen* seen);
   // A row for each sink.
   void AddProgress(const JobProgress& progress, const QueryReport& report, Seen* seen);
   void AddFates(const JobProgress& progress, const QueryReport& report);

@@ -86,6 +86,41 @@ TEST_F(OpsRecorderTest, ACommitIsARowWithItsDifferences) {
               ElementsAre("me running 2"));
 }
 
+// What somebody saw is better than what the history tells, whichever comes first; each commit is told once.
+TEST_F(OpsRecorderTest, ACommitIsKeptAsItWasSeen) {
+  const auto commit = [](int64_t snapshot, int64_t millis, bool exact) {
+    SinkCommit one{.sink = "out", .table = "lake.db.t", .branch = "main"};
+    one.epoch = {1, snapshot};
+    one.snapshot_id = one.sequence_number = snapshot;
+    one.published_millis = millis;
+    one.exact = exact;
+    return one;
+  };
+  const auto shown = [this] {
+    return Query(
+        "SELECT snapshot_id || ' ' || exact || ' ' || substr(published_at, 15, 5) FROM commits ORDER BY 1");
+  };
+  constexpr int64_t kMinute = 60'000;
+  {
+    OpsRecorder recorder(folder_, {"p", "me", "7"}, &env_);
+    JobProgress job = After(1, 100);
+    job.checkpoints.commits = {commit(1, kMinute, false), commit(2, 2 * kMinute, true)};
+    recorder.Observe(ClicksPlan(1), job);
+    job.checkpoints.commits = {commit(2, 7 * kMinute, true), commit(3, 3 * kMinute, true)};
+    job.checkpoints.commits_before = 1;
+    recorder.Observe(ClicksPlan(1), job);  // the second was told before
+    ASSERT_TRUE(recorder.Flush().ok());
+  }
+  EXPECT_THAT(shown(), ElementsAre("1 0 01:00", "2 1 02:00", "3 1 03:00"));
+  OpsRecorder again(folder_, {"p", "me", "7"}, &env_);
+  JobProgress job = After(1, 100);
+  job.checkpoints.commits = {commit(1, kMinute, false), commit(3, 2 * kMinute, false),
+                             commit(4, 4 * kMinute, false)};
+  again.Observe(ClicksPlan(1), job);
+  ASSERT_TRUE(again.Flush().ok());
+  EXPECT_THAT(shown(), ElementsAre("1 0 01:00", "2 1 02:00", "3 1 03:00", "4 0 04:00"));
+}
+
 // What the runs before read is not read again.
 TEST_F(OpsRecorderTest, AStartThatGoesOnCountsWhatItReadsAlone) {
   const auto restored = [&](JobProgress job) {

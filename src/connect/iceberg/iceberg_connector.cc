@@ -6,6 +6,7 @@
 #include "connect/iceberg/iceberg_options.h"
 #include "connect/iceberg/lookup/iceberg_lookup.h"
 #include "connect/iceberg/scan/iceberg_source.h"
+#include "connect/iceberg/scan/lineage_columns.h"
 #include "connect/iceberg/sink/iceberg_sink.h"
 
 namespace caudal {
@@ -96,6 +97,8 @@ std::span<const OptionSpec> IcebergConnector::options() const {
   static const std::vector<OptionSpec> kAll = WithPlace(kTableOptions);
   return kAll;
 }
+
+std::vector<Field> IcebergConnector::metadata() const { return LineageColumns(); }
 
 Status IcebergConnector::CheckOptions(const Table& table) const {
   RETURN_IF_ERROR(IcebergOptions::From(table).status());

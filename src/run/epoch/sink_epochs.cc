@@ -190,6 +190,19 @@ PendingCommit SinkEpochs::Take(const Manifest& manifest) const {
   return commit;
 }
 
+std::vector<SinkCommit> SinkEpochs::TakeCommits() const {
+  std::vector<SinkCommit> commits;
+  for (const Slot& slot : slots_) {
+    auto* teller = dynamic_cast<CommitTeller*>(slot.committer.get());
+    if (teller == nullptr) continue;
+    for (SinkCommit& commit : teller->TakeCommits()) {
+      commit.sink = slot.id;
+      commits.push_back(std::move(commit));
+    }
+  }
+  return commits;
+}
+
 Status SinkEpochs::Commit(PendingCommit* commit) {
   bool first = true;
   for (PendingCommit::Target& target : commit->targets) {

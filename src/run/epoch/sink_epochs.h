@@ -12,6 +12,7 @@
 
 #include "api/position_keeper.h"
 #include "api/sink.h"
+#include "api/sink_commit.h"
 #include "state/manifest.h"
 
 namespace caudal {
@@ -66,6 +67,9 @@ class SinkEpochs {
   PendingCommit Take(Epoch epoch, const std::vector<NodeState>& nodes);
   // The same from a manifest.
   PendingCommit Take(const Manifest& manifest) const;
+
+  // What targets tell of their commits since the last call. While none runs.
+  std::vector<SinkCommit> TakeCommits() const;
 
   // Each target not yet committed, in order. Whatever stops it is returned with the target's frame; External
   // with Retry::kBackoff means: repeat.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/segment/cell.h"
+#include "connect/iceberg/scan/lineage_columns.h"
 #include "data/column_builder.h"
 
 namespace caudal {
@@ -70,6 +71,7 @@ Result<ScanShare> IcebergLookup::Newest() {
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(scan_.options.name));
   ASSIGN_OR_RETURN(const ChosenSnapshot chosen, ChosenSnapshot::Of(choice_, table.metadata));
   RETURN_IF_ERROR(CheckScanColumns(scan_.declared, *table.metadata.FindSchema(chosen.schema_id)));
+  RETURN_IF_ERROR(CheckLineage(scan_.columns, table.metadata.format_version));
   return ScanShare{table.metadata.table_uuid, chosen, 0, 1, ScanShare::Mode::kOnce};
 }
 

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "connect/iceberg/scan/lineage_columns.h"
 #include "connect/iceberg/scan/metadata_scan.h"
 #include "connect/iceberg/scan/scan_thread.h"
 
@@ -75,6 +76,7 @@ Result<std::vector<Split>> FindSplits(const ScanRequest& request, const Snapshot
   ASSIGN_OR_RETURN(const ChosenSnapshot chosen, ChosenSnapshot::Of(choice, table.metadata));
   RETURN_IF_ERROR(CheckScanColumns(
       request.declared, metadata ? MetadataSchema(*metadata) : *table.metadata.FindSchema(chosen.schema_id)));
+  RETURN_IF_ERROR(CheckLineage(request.columns, table.metadata.format_version));
   ScanShare share{table.metadata.table_uuid, chosen, 0, splits, ScanShare::Mode::kOnce};
   if (stream.streaming) {
     ASSIGN_OR_RETURN(share, stream.StartIn(table.metadata, chosen));

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "connect/iceberg/iceberg_types.h"
+#include "connect/iceberg/scan/lineage_columns.h"
 #include "data/column_view.h"
 
 namespace caudal {
@@ -81,7 +82,9 @@ std::vector<ScanColumn> ScanColumnsOf(const Table& table, const ReadRequest& req
     } else if (field.name == kRawColumn) {
       column.from = ScanColumn::From::kRaw;
     } else {
-      column.name = table.columns[static_cast<size_t>(request.columns[next++])].name;
+      const TableColumn& declared = table.columns[static_cast<size_t>(request.columns[next++])];
+      column.name = declared.name;
+      column.from = LineageOf(declared);
     }
     columns.push_back(std::move(column));
   }

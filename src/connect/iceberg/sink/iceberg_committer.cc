@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "connect/iceberg/sink/leftover_files.h"
@@ -16,6 +18,8 @@ namespace {
 
 // Of a summary, which every later metadata file repeats.
 constexpr size_t kMostPositions = 16 * 1024;
+// Told of the time before a start: more than can have been acknowledged since they were noted last.
+constexpr size_t kMostOfBefore = 128;
 
 // {source: {split: position}}, a position as the JSON that it mostly is.
 std::string PositionsText(const std::vector<SourcePosition>& positions) {
@@ -43,8 +47,44 @@ Result<Epoch> IcebergCommitter::LastCommitted() {
   if (plan_->ephemeral) return Epoch();
   ASSIGN_OR_RETURN(IcebergLake * lake, Lake());
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
+  NoteHistory(table.metadata);
   const iceberg::TokenFinding finding = iceberg::FindToken(table.metadata, plan_->branch, plan_->Token({}));
   return finding.newest ? Epoch{finding.newest->generation, finding.newest->epoch} : Epoch();
+}
+
+void IcebergCommitter::NoteHistory(const iceberg::TableMetadata& table) {
+  commits_.clear();
+  std::set<int64_t> seen;
+  const iceberg::Snapshot* at = iceberg::HeadOf(table, plan_->branch);
+  while (at != nullptr && commits_.size() < kMostOfBefore && seen.insert(at->snapshot_id).second) {
+    const auto token = iceberg::TokenOf(*at);
+    if (token && token->pipeline == plan_->pipeline) {
+      SinkCommit& commit = commits_.emplace_back();
+      commit.table = plan_->table_name();
+      commit.branch = plan_->branch;
+      commit.epoch = {token->generation, token->epoch};
+      commit.snapshot_id = at->snapshot_id;
+      commit.sequence_number = at->sequence_number;
+      commit.published_millis = at->timestamp_ms;
+      commit.exact = false;
+    }
+    at = at->parent_snapshot_id ? table.FindSnapshot(*at->parent_snapshot_id) : nullptr;
+  }
+  std::reverse(commits_.begin(), commits_.end());
+}
+
+void IcebergCommitter::NoteCommit(const iceberg::PipelineToken& token, const iceberg::AppendOutcome& outcome,
+                                  int64_t began) {
+  // What an earlier process did is told by the history, and what changed nothing made no snapshot.
+  if (outcome.result != iceberg::AppendResult::kCommitted || outcome.snapshot_id == 0) return;
+  SinkCommit& commit = commits_.emplace_back();
+  commit.table = plan_->table_name();
+  commit.branch = plan_->branch;
+  commit.epoch = {token.generation, token.epoch};
+  commit.snapshot_id = outcome.snapshot_id;
+  commit.sequence_number = outcome.sequence_number;
+  commit.published_millis = plan_->env->NowMillis();
+  commit.commit_millis = std::max<int64_t>(0, commit.published_millis - began);
 }
 
 void IcebergCommitter::NotePositions(const std::vector<SourcePosition>& positions) {
@@ -93,9 +133,12 @@ Status IcebergCommitter::CommitEpoch(Epoch epoch, std::span<const Committable> c
   if (plan_->ephemeral) options.summary[iceberg::kOnceKey] = "true";
   options.wait = [](int64_t millis) { std::this_thread::sleep_for(std::chrono::milliseconds(millis)); };
   if (keys_ != nullptr) return CommitKeys(lake, parts, token, options);
-  return iceberg::CommitAppend(&lake->catalog(), lake->files(), plan_->options.name,
-                               iceberg::JoinAppends(appends), token, options)
-      .status();
+  const int64_t began = plan_->env->NowMillis();
+  ASSIGN_OR_RETURN(const iceberg::AppendOutcome outcome,
+                   iceberg::CommitAppend(&lake->catalog(), lake->files(), plan_->options.name,
+                                         iceberg::JoinAppends(appends), token, options));
+  NoteCommit(token, outcome, began);
+  return Status();
 }
 
 Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<IcebergCommittable>& parts,
@@ -104,10 +147,12 @@ Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<Iceberg
   std::vector<iceberg::PreparedAppend> appends;
   for (const IcebergCommittable& part : parts) appends.push_back(part.append);
   ASSIGN_OR_RETURN(const auto epoch, EpochKeys::Make(plan_, keys_, parts));
+  const int64_t began = plan_->env->NowMillis();
   ASSIGN_OR_RETURN(
       const iceberg::AppendOutcome outcome,
       iceberg::CommitRowDelta(&lake->catalog(), lake->files(), plan_->options.name,
                               iceberg::JoinAppends(appends), epoch.get(), &known_, token, options));
+  NoteCommit(token, outcome, began);
   // What another process left out of the epoch, since its keys were there, nobody knows but the table.
   const bool upserts = plan_->options.unique == IcebergUnique::kUpsert;
   const bool ours = outcome.result == iceberg::AppendResult::kCommitted && !epoch->left_out();

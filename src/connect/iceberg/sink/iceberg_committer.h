@@ -5,9 +5,11 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "api/position_keeper.h"
 #include "api/sink.h"
+#include "api/sink_commit.h"
 #include "connect/iceberg/iceberg_lake.h"
 #include "connect/iceberg/sink/iceberg_committable.h"
 #include "connect/iceberg/sink/iceberg_sink_plan.h"
@@ -17,7 +19,7 @@
 
 namespace caudal {
 
-class IcebergCommitter : public SinkCommitter, public PositionKeeper {
+class IcebergCommitter : public SinkCommitter, public PositionKeeper, public CommitTeller {
  public:
   // Both outlive the committer; `keys` is null if the table has no key.
   IcebergCommitter(const IcebergSinkPlan* plan, TableKeys* keys)
@@ -27,6 +29,7 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper {
   Result<Epoch> LastCommitted() override;
   void NotePositions(const std::vector<SourcePosition>& positions) override;
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
+  std::vector<SinkCommit> TakeCommits() override { return std::exchange(commits_, {}); }
   // Files of this sink's earlier generations that no snapshot has: data files, half or whole, and manifests.
   Status RemoveLeftovers() override;
 
@@ -37,6 +40,10 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper {
   Status CommitKeys(IcebergLake* lake, const std::vector<IcebergCommittable>& parts,
                     const iceberg::PipelineToken& token, const iceberg::AppendOptions& options);
   Status BringKeysAlong(IcebergLake* lake);
+  // The epoch was acknowledged just now, by an attempt that began at `began` (wall clock, ms).
+  void NoteCommit(const iceberg::PipelineToken& token, const iceberg::AppendOutcome& outcome, int64_t began);
+  // What the history tells of the sink's epochs, acknowledged when nobody was there any more to note it.
+  void NoteHistory(const iceberg::TableMetadata& table);
   // User error if the epoch was prepared for another key than the table is declared with now.
   Status CheckKey(const std::vector<IcebergCommittable>& parts) const;
   // Data error that names a file which is gone or another one.
@@ -47,7 +54,8 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper {
   iceberg::HeadFiles known_;  // of the table, from commit to commit
   std::unique_ptr<IcebergLake> lake_;
   SettledEpoch settled_;
-  std::string positions_;  // JSON, of the epoch that is committed next
+  std::vector<SinkCommit> commits_;  // not taken yet
+  std::string positions_;            // JSON, of the epoch that is committed next
 };
 
 }  // namespace caudal

@@ -93,6 +93,10 @@ std::string IcebergSinkPlan::key_identity() const {
   return text;
 }
 
+std::string IcebergSinkPlan::table_name() const {
+  return options.catalog_name + "." + options.name.ToString();
+}
+
 std::string IcebergSinkPlan::data_folder() const { return iceberg::DataFolder(table); }
 
 }  // namespace caudal

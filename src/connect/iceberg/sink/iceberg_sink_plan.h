@@ -58,6 +58,7 @@ struct IcebergSinkPlan {
   // Which columns the key is, and of which types its bytes are made; empty: there is none.
   std::string key_identity() const;
   std::string data_folder() const;  // as a location
+  std::string table_name() const;   // catalog.database.table
   std::string hidden_prefix() const { return ".caudal-" + sink + "-"; }
   std::string final_prefix() const { return sink + "-"; }
   iceberg::PipelineToken Token(Epoch epoch) const { return {pipeline, epoch.generation, epoch.number, ""}; }
