@@ -62,11 +62,12 @@ std::vector<std::vector<std::string>> SinksOf(const Plan& plan, size_t nodes) {
   return sinks_of;
 }
 
-std::string FolderOf(const Plan& plan, const JobOptions& options) {
-  return options.state_root + "/" + PathPart(options.pipeline) + "/" + PathPart(plan.query);
-}
-
 }  // namespace
+
+std::string Job::FolderOf(const std::string& state_root, const std::string& pipeline,
+                          const std::string& query) {
+  return state_root + "/" + PathPart(pipeline) + "/" + PathPart(query);
+}
 
 Result<std::unique_ptr<Job>> Job::Start(Plan plan, const JobOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<Job> job, Prepare(std::move(plan), options));
@@ -105,7 +106,8 @@ void Job::ForgetUncommitted() {
 
 bool Job::HasCheckpoint(const Plan& plan, const JobOptions& options) {
   if (options.state_root.empty()) return false;
-  const auto manifests = ListManifests(options.files, FolderOf(plan, options));
+  const auto manifests =
+      ListManifests(options.files, FolderOf(options.state_root, options.pipeline, plan.query));
   return manifests.ok() && std::any_of(manifests->begin(), manifests->end(),
                                        [](const ManifestFile& manifest) { return !manifest.closed; });
 }
@@ -120,7 +122,7 @@ Status Job::MakeReady() {
   // Of one epoch, the only one, it would be a limit of all rows.
   if (settings_.epochs.ephemeral) settings_.max_rows_per_epoch = 0;
   if (!settings_.epochs.ephemeral) {
-    folder_ = FolderOf(plan_, options_);
+    folder_ = FolderOf(options_.state_root, options_.pipeline, plan_.query);
   }
   budget_ = std::make_unique<MemoryBudget>("query " + query_, settings_.memory_limit, options_.budget);
   if (plan_.dead_letter) {

@@ -29,6 +29,9 @@ class Job {
   ~Job();
   // Whether an earlier start of the query has committed: what it needs was there once.
   static bool HasCheckpoint(const Plan& plan, const JobOptions& options);
+  // Where a query's checkpoint is below a state folder.
+  static std::string FolderOf(const std::string& state_root, const std::string& pipeline,
+                              const std::string& query);
 
   enum class StopKind {
     kSavepoint,  // a last epoch; goes on exactly there when started again

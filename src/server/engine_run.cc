@@ -33,6 +33,12 @@ int64_t RowsRead(const JobProgress& progress) {
   return rows;
 }
 
+void WriteTo(const std::string& branch, Plan* plan) {
+  for (PlanNode& node : plan->nodes) {
+    if (auto* sink = std::get_if<SinkNode>(&node.payload)) sink->table.options["branch"] = branch;
+  }
+}
+
 bool HasBacklog(const JobProgress& progress) {
   return std::any_of(progress.operators.begin(), progress.operators.end(), [](const OperatorProgress& node) {
     return node.label == "Scan" && (node.backlog.files > 0 || node.backlog.rows > 0 ||
@@ -83,6 +89,8 @@ Status EngineRun::Start() {
 void EngineRun::AddQueries(Pipeline* pipeline) {
   const ProgramText& text = pipeline->program->text();
   for (Plan& plan : pipeline->program->Queries()) {
+    if (!options_.only_query.empty() && plan.query != options_.only_query) continue;
+    if (!options_.branch.empty()) WriteTo(options_.branch, &plan);
     JobOptions options = engine_.MakeJobOptions(text.name, options_.state_root);
     options.budget = &pipeline->budget;
     if (text.file) options.pipeline_version = text.file->version;

@@ -20,7 +20,9 @@ struct RunOptions {
   int64_t memory_limit = 0;                  // of the process; 0 = each query's own
   std::vector<std::string> allow_dropped;    // operators whose state may go
   std::vector<std::string> allow_abandoned;  // stored queries that nothing needs to take up
-  std::string faults;                        // CAUDAL_FAULT: for tests, see fault_plan.h
+  // Of a rebuild: this query alone, into this branch of its table; empty: all, where they write.
+  std::string only_query, branch;
+  std::string faults;  // CAUDAL_FAULT: for tests, see fault_plan.h
 };
 
 }  // namespace caudal

@@ -6,6 +6,7 @@
 #include "iceberg/commit/token_tag.h"
 #include "iceberg/maintenance/expire.h"
 #include "iceberg/maintenance/table_check.h"
+#include "iceberg/refs/branch_move.h"
 #include "iceberg/testing/small_table.h"
 
 namespace caudal::iceberg {
@@ -154,6 +155,71 @@ TEST_P(TableRefs, TokensBehindAGapComeAlong) {
   ASSERT_TRUE(Forward("main", "third").ok());
   EXPECT_EQ(FindToken(table_.table(), "main", {"mine", 1, epoch, ""}).search, TokenSearch::kFound);
   ExpectWhole();
+}
+
+// A history that 'main' did not begin takes its place, and gives it back; expiry between does not take what
+// the way back needs, nor the tokens of who goes on there.
+TEST_P(TableRefs, MainIsSetToAnotherHistoryAndBack) {
+  table_.Append(0, 10, 0, "live");
+  const int64_t epoch = table_.epoch();
+  table_.Append(10, 10, 0, "other");
+  const int64_t before = table_.Append(20, 10, 0, "other");
+  ASSERT_TRUE(Create({.name = "rebuilt", .type = "branch", .empty = true}).ok());
+  const int64_t rebuilt = table_.Commit({table_.Write(100, 5, 0)}, {}, "anew", "rebuilt");
+  const int64_t now = table_.env_.NowMillis();
+  BranchMove there{.branch = "main", .from = before, .to = "rebuilt", .to_snapshot = rebuilt};
+  there.kept_as = "left";
+  there.kept_until_ms = now + 3'600'000;
+  there.drop_to = true;
+
+  BranchMove wrong = there;
+  wrong.from = rebuilt + 1;
+  EXPECT_EQ(MoveBranch(catalog(), kName, wrong, {}).domain(), Domain::kUser);
+  wrong = there;
+  wrong.to_snapshot = before + 1;
+  EXPECT_EQ(MoveBranch(catalog(), kName, wrong, {}).domain(), Domain::kUser);
+  EXPECT_EQ(HeadOf("main"), before);
+
+  for (int time = 0; time < 2; ++time) {  // the second finds it done
+    const Status moved = MoveBranch(catalog(), kName, there, {});
+    ASSERT_TRUE(moved.ok()) << moved.ToString();
+    EXPECT_EQ(HeadOf("main"), rebuilt);
+    EXPECT_EQ(HeadOf("left"), before);
+    EXPECT_EQ(table_.table().FindRef("rebuilt"), nullptr);
+  }
+  const auto expire = [&] {
+    return ExpireSnapshots(catalog(), table_.files_, kName, {.policy = {.max_snapshot_age_ms = 1}}).ok();
+  };
+  ASSERT_TRUE(expire());
+  ExpectWhole();
+  BranchMove back{.branch = "main", .from = rebuilt, .to = "left", .to_snapshot = before};
+  back.drop_to = true;
+  ASSERT_TRUE(MoveBranch(catalog(), kName, back, {}).ok());
+  EXPECT_EQ(HeadOf("main"), before);
+  EXPECT_EQ(FindToken(table_.table(), "main", {"live", 1, epoch, ""}).search, TokenSearch::kFound);
+  ASSERT_TRUE(expire());
+  EXPECT_EQ(table_.table().FindSnapshot(rebuilt), nullptr);
+  ExpectWhole();
+}
+
+// Its time is counted from the move, not from the snapshot.
+TEST_P(TableRefs, WhatIsLeftExpiresOnceItsTimeIsOver) {
+  const int64_t before = table_.Append(0, 10);
+  table_.env_.Advance(int64_t{100} * SmallTable::kMinute);
+  ASSERT_TRUE(Create({.name = "rebuilt", .type = "branch", .empty = true}).ok());
+  BranchMove there{.branch = "main", .from = before, .to = "rebuilt", .to_snapshot = HeadOf("rebuilt")};
+  there.kept_as = "left";
+  there.kept_until_ms = table_.env_.NowMillis() + int64_t{10} * 60'000;
+  ASSERT_TRUE(MoveBranch(catalog(), kName, there, {}).ok());
+  const auto expire = [&] {
+    return ExpireSnapshots(catalog(), table_.files_, kName, {.policy = {.max_snapshot_age_ms = 1}}).ok();
+  };
+  table_.env_.Advance(int64_t{9} * SmallTable::kMinute);
+  ASSERT_TRUE(expire());
+  EXPECT_NE(table_.table().FindSnapshot(before), nullptr);
+  table_.env_.Advance(int64_t{2} * SmallTable::kMinute);
+  ASSERT_TRUE(expire());
+  EXPECT_EQ(table_.table().FindSnapshot(before), nullptr);
 }
 
 // Answers are lost, requests come late, what is read is old: a ref is there or it is not, and the call says

@@ -13,6 +13,7 @@
 #include "server/cli/functions.h"
 #include "server/cli/generate.h"
 #include "server/cli/lake/table_commands.h"
+#include "server/cli/rebuild/rebuild_command.h"
 #include "server/cli/run.h"
 #include "server/cli/sql.h"
 #include "server/cli/stop.h"
@@ -167,6 +168,46 @@ void AddRun(CLI::App& app, Action* action) {
       ->allow_extra_args(false);
   run->callback(
       [command, action] { *action = [command](Console& console) { return Run(*command, console); }; });
+}
+
+void AddRebuild(CLI::App& app, Action* action) {
+  CLI::App* rebuild = AddCommand(
+      app, "rebuild", "Make a table anew from the one before it, on a branch, and change over to it.",
+      "  caudal rebuild examples/clickstream/clickstream.yaml silver --from bronze --state state\n"
+      "  caudal rebuild examples/clickstream/clickstream.yaml silver --from bronze --state state --cut-over\n"
+      "  caudal rebuild examples/clickstream/clickstream.yaml silver --state state --roll-back");
+  auto command = std::make_shared<RebuildCommand>();
+  AddProgram(rebuild, "pipeline file or script, as it is to be from now on", &command->program,
+             &command->profile);
+  rebuild->add_option("target", command->target, "what is rebuilt: a layer of the pipeline file, or a table")
+      ->required();
+  rebuild->add_option("--from", command->from, "the table that it is made of, its layer or its database");
+  AddState(rebuild, &command->state_root);
+  auto there = std::make_shared<bool>(false), back = std::make_shared<bool>(false),
+       discard = std::make_shared<bool>(false);
+  CLI::Option* cut_over = rebuild->add_flag(
+      "--cut-over", *there, "read what came since, and put it in the place of the table and its query");
+  CLI::Option* roll_back =
+      rebuild->add_flag("--roll-back", *back, "put back what a cut-over left")->excludes(cut_over);
+  rebuild->add_flag("--discard", *discard, "drop a rebuild that is not wanted")
+      ->excludes(cut_over)
+      ->excludes(roll_back);
+  rebuild
+      ->add_option("--until-idle", command->until_idle,
+                   "how long its source must rest; longer than its 'monitor-interval'")
+      ->capture_default_str();
+  rebuild->add_option("--keep", command->keep, "how long a cut-over can be rolled back")
+      ->capture_default_str();
+  rebuild->add_option("--set", command->set, "a setting, key=value; wins over the script's SET")
+      ->allow_extra_args(false);
+  rebuild->callback([command, there, back, discard, action] {
+    using Step = RebuildCommand::Step;
+    command->step = *there     ? Step::kCutOver
+                    : *back    ? Step::kRollBack
+                    : *discard ? Step::kDiscard
+                               : Step::kReplay;
+    *action = [command](Console& console) { return Rebuild(*command, console); };
+  });
 }
 
 void AddValidateAndExplain(CLI::App& app, Action* action) {
@@ -374,6 +415,7 @@ int Obey(int argc, char** argv, Console& console) {
       "Exit codes: 0 ok, 1 usage, 2 data or SLO, 3 refused before start, 4 verification failed, 5 internal.\n"
       "caudal COMMAND --help shows examples.");
   Action action;
+  AddRebuild(app, &action);
   AddRun(app, &action);
   AddValidateAndExplain(app, &action);
   AddSql(app, &action);

@@ -13,6 +13,7 @@
 #include "run/supervise/fault_plan.h"
 #include "run/supervise/supervisor.h"
 #include "server/cli/checkpoint_use.h"
+#include "server/cli/rebuild/cut_over_journal.h"
 #include "server/cli/usage/duration_argument.h"
 #include "server/engine_run.h"
 #include "server/state_place.h"
@@ -192,6 +193,8 @@ int Run(RunCommand command, Console& console) {
   const Result<StateLock> lock = StateLock::Take(LocalStateFolder(command.options.state_root));
   if (!lock.ok()) return console.Fail(lock.status(), RefusalCode(lock.status()));
 
+  const Status whole = CheckNoCutOver(LocalStateFolder(command.options.state_root));
+  if (!whole.ok()) return console.Fail(whole, RefusalCode(whole));
   for (const auto& program : *programs) {
     const Status stored = CheckStored(*program, *programs, command.options, console);
     if (!stored.ok()) return console.Fail(stored, RefusalCode(stored));
