@@ -27,6 +27,7 @@ struct FileReplacement {
   std::vector<DataFile> to;
   std::vector<uint32_t> order;  // of the i-th live row its number among those of `to`; empty: the same
   int64_t sequence_number = 0;  // of the snapshot in which `from` was read
+  int64_t snapshot_id = 0;      // its own
 };
 
 // Where rows went. The replacement outlives it.

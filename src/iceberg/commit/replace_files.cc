@@ -15,6 +15,16 @@ namespace {
 constexpr int64_t kFirstPause = 50;
 constexpr int64_t kLongestPause = 2'000;
 
+// Whether the head was made upon the snapshot, as far as the table tells.
+bool IsBehind(const TableMetadata& table, int64_t snapshot, const Snapshot& head) {
+  const Snapshot* at = &head;
+  for (size_t steps = 0; at != nullptr && steps <= table.snapshots.size(); ++steps) {
+    if (at->snapshot_id == snapshot) return true;
+    at = at->parent_snapshot_id ? table.FindSnapshot(*at->parent_snapshot_id) : nullptr;
+  }
+  return false;
+}
+
 class FilesReplacing {
  public:
   FilesReplacing(Catalog* catalog, const TableFiles& files, const TableName& name, const std::string& uuid,
@@ -117,6 +127,7 @@ class FilesReplacing {
 
   // Nothing if every group lost.
   Result<std::optional<Snapshot>> Build(const TableMetadata& table, const Snapshot& head) {
+    RETURN_IF_ERROR(CheckHistory(name_, head));
     ASSIGN_OR_RETURN(const std::string bytes, files_.Read(head.manifest_list));
     ASSIGN_OR_RETURN(std::vector<ManifestFile> manifests, ReadManifestList(bytes, head.manifest_list));
     std::erase_if(manifests, [](const ManifestFile& one) { return !one.has_live_files(); });
@@ -124,7 +135,7 @@ class FilesReplacing {
     done_ = ReplaceOutcome{.attempts = attempts_, .committed = std::vector<bool>(groups_.size())};
     std::vector<const FileReplacement*> whole;
     for (size_t i = 0; i < groups_.size(); ++i) {
-      done_.committed[i] = IsWhole(*known_, groups_[i]);
+      done_.committed[i] = IsBehind(table, groups_[i].snapshot_id, head) && IsWhole(*known_, groups_[i]);
       if (done_.committed[i]) whole.push_back(&groups_[i]);
     }
     if (whole.empty()) return std::optional<Snapshot>();
@@ -196,6 +207,13 @@ class FilesReplacing {
 };
 
 }  // namespace
+
+// The first snapshot of a table has the first number, and every other one a parent.
+Status CheckHistory(const TableName& name, const Snapshot& head) {
+  if (head.parent_snapshot_id || head.sequence_number <= 1) return Status();
+  return Status::User(fmt::format("the catalog shows no history of table '{}'", name.ToString()))
+      .Hint("its files alone tell which epochs of queries are committed, so that they are not rewritten");
+}
 
 Result<ReplaceOutcome> ReplaceFiles(Catalog* catalog, const TableFiles& files, const TableName& name,
                                     const std::string& table_uuid, const std::vector<FileReplacement>& groups,

@@ -5,6 +5,7 @@
 // since the rows were read is settled then:
 //   rows that were deleted since      are deleted in their new place
 //   a file that is gone               its group is left out: it lost
+//   the branch was set back           the same: what was deleted when the rows were read may be live again
 //   files and equality deletes added  stay as they are; new files have the sequence number of what was read,
 //                                     so that a later equality delete still applies
 // One thread; blocks.
@@ -41,9 +42,14 @@ struct ReplaceOutcome {
   DeleteChanges::Count outdated;  // deletes that went with the files that they were of
 };
 
+// User error if the catalog shows no history of the head: the files of an epoch are then all that tells that
+// it was committed, and must not be taken out.
+Status CheckHistory(const TableName& name, const Snapshot& head);
+
 // `table_uuid`: of the table that was read. `known` remembers manifests from one call to the next. New files
 // of groups that are certainly not committed are removed. External error (backoff) when the attempts are used
-// up: nothing is lost, and what was asked may be done anew. User error if the table is gone or another one.
+// up: nothing is lost, and what was asked may be done anew. User error if the table is gone or another one,
+// and that of CheckHistory.
 Result<ReplaceOutcome> ReplaceFiles(Catalog* catalog, const TableFiles& files, const TableName& name,
                                     const std::string& table_uuid, const std::vector<FileReplacement>& groups,
                                     HeadFiles* known, const ReplaceOptions& options);

@@ -40,6 +40,36 @@ TEST(RowMoves, ARowIsFoundInItsNewFile) {
   EXPECT_EQ(find(3, 0), "/x 0");
 }
 
+// A catalog between others and the table, that loses what it is told to.
+class Between : public Catalog {
+ public:
+  explicit Between(SmallTable* small) : small_(small) {}
+  Status CreateNamespace(const std::vector<std::string>&) override { return {}; }
+  Result<std::vector<std::vector<std::string>>> ListNamespaces() override {
+    return std::vector<std::vector<std::string>>();
+  }
+  Result<std::vector<std::string>> ListTables(const std::vector<std::string>&) override {
+    return std::vector<std::string>();
+  }
+  Result<LoadedTable> CreateTable(const TableName&, const NewTable&) override { return Status::User("no"); }
+  Status DropTable(const TableName&) override { return {}; }
+  Result<LoadedTable> LoadTable(const TableName& name) override { return small_->catalog_->LoadTable(name); }
+  CommitAnswer Commit(const TableName& name, const TableCommit& commit) override {
+    ++commits;
+    if (before) before();
+    CommitAnswer answer = small_->catalog_->Commit(name, commit);
+    if (!loses) return answer;
+    return {CommitOutcome::kUnknown, Status::External("connection reset", Retry::kBackoff), {}};
+  }
+
+  int commits = 0;
+  bool loses = false;
+  std::function<void()> before;
+
+ private:
+  SmallTable* small_;
+};
+
 class ReplaceFilesTest : public testing::TestWithParam<int> {
  protected:
   ReplaceFilesTest() : small_(GetParam()) {}
@@ -55,6 +85,8 @@ class ReplaceFilesTest : public testing::TestWithParam<int> {
     group.to = {small_.Write(next_, 9, 0)};
     next_ += 100;
     group.sequence_number = Head().sequence_number;
+    group.snapshot_id = Head().snapshot_id;
+    group.snapshot_id = Head().snapshot_id;
     return group;
   }
   void MakeTwoFiles() {
@@ -149,6 +181,7 @@ TEST_P(ReplaceFilesTest, AGroupWhoseFilesAreGoneIsLeftOutWithItsNewFiles) {
   other.from = {{"/w/db/t/data/50.parquet", 5, {}}};
   other.to = {small_.Write(3000, 5, 1)};
   other.sequence_number = Head().sequence_number;
+  other.snapshot_id = Head().snapshot_id;
   ASSERT_TRUE(Replace({first}).ok());
   const auto outcome = Replace({second, other});
   ASSERT_TRUE(outcome.ok()) << outcome.status().ToString();
@@ -161,12 +194,55 @@ TEST_P(ReplaceFilesTest, AGroupWhoseFilesAreGoneIsLeftOutWithItsNewFiles) {
   ExpectWhole();
 }
 
+TEST_P(ReplaceFilesTest, WhatWasReadBeforeTheBranchWasSetBackLost) {
+  MakeTwoFiles();
+  const Snapshot before = Head();
+  small_.Commit({}, {{a_.file_path, {1, 2}}});
+  FileReplacement group;
+  group.from = {{a_.file_path, 5, {0, 1, 2}}};
+  group.to = {small_.Write(3000, 2, 0)};
+  group.sequence_number = Head().sequence_number;
+  group.snapshot_id = Head().snapshot_id;
+  const auto live = [&] {
+    TableCommit back;
+    back.updates = {SetSnapshotRef{"main", {before.snapshot_id, "branch"}}};
+    return small_.catalog_->Commit(kName, back).outcome == CommitOutcome::kDone;
+  }();
+  ASSERT_TRUE(live);
+  const auto rows = Live();
+  const auto outcome = Replace({group});
+  ASSERT_TRUE(outcome.ok()) << outcome.status().ToString();
+  EXPECT_THAT(outcome->committed, ElementsAre(false));
+  EXPECT_EQ(Live(), rows) << "rows 1 and 2 are live again";
+}
+
+TEST_P(ReplaceFilesTest, WhereNoHistoryIsShownNothingIsRewritten) {
+  MakeTwoFiles();
+  class Newest : public Between {
+   public:
+    using Between::Between;
+    Result<LoadedTable> LoadTable(const TableName& name) override {
+      ASSIGN_OR_RETURN(LoadedTable table, Between::LoadTable(name));
+      std::erase_if(table.metadata.snapshots, [&](const Snapshot& one) {
+        return one.snapshot_id != table.metadata.current_snapshot_id;
+      });
+      table.metadata.snapshots[0].parent_snapshot_id.reset();
+      return table;
+    }
+  } newest(&small_);
+  const auto rows = Live();
+  EXPECT_THAT(Replace({Group()}, &newest).status().message(), HasSubstr("shows no history of table 'db.t'"));
+  EXPECT_EQ(newest.commits, 0);
+  EXPECT_EQ(Live(), rows);
+}
+
 TEST_P(ReplaceFilesTest, RowsThatAreAllGoneLeaveNoFile) {
   MakeTwoFiles();
   small_.Commit({}, {{a_.file_path, {1, 2, 3, 4}}});
   FileReplacement group;
   group.from = {{a_.file_path, 5, {0, 1, 2, 3, 4}}};
   group.sequence_number = Head().sequence_number;
+  group.snapshot_id = Head().snapshot_id;
   ASSERT_TRUE(Replace({group}).ok());
   EXPECT_THAT(Live(), UnorderedElementsAre("5.parquet:", "50.parquet:"));
   // Format 2: what is deleted in the partition may be of the other file there, as far as it is told.
@@ -181,6 +257,7 @@ TEST_P(ReplaceFilesTest, DeletesOfAPartitionGoWithTheLastFileThatTheyMayBeOf) {
   first.from = {{a_.file_path, 5, {0, 1}}};
   first.to = {small_.Write(2000, 3, 0)};
   first.sequence_number = Head().sequence_number;
+  first.snapshot_id = Head().snapshot_id;
   ASSERT_TRUE(Replace({first}).ok());
   EXPECT_THAT(Live(), UnorderedElementsAre("2000.parquet:", "5.parquet: 1", "50.parquet:"));
   EXPECT_EQ(LiveDeletes(), 1u);
@@ -188,41 +265,12 @@ TEST_P(ReplaceFilesTest, DeletesOfAPartitionGoWithTheLastFileThatTheyMayBeOf) {
   second.from = {{b_.file_path, 5, {1}}};
   second.to = {small_.Write(2100, 4, 0)};
   second.sequence_number = Head().sequence_number;
+  second.snapshot_id = Head().snapshot_id;
   ASSERT_TRUE(Replace({second}).ok());
   EXPECT_THAT(Live(), UnorderedElementsAre("2000.parquet:", "2100.parquet:", "50.parquet:"));
   EXPECT_EQ(LiveDeletes(), GetParam() == 2 ? 1u : 0u) << "it is as new as the file that was read before it";
   ExpectWhole();
 }
-
-// A catalog between others and the table, that loses what it is told to.
-class Between : public Catalog {
- public:
-  explicit Between(SmallTable* small) : small_(small) {}
-  Status CreateNamespace(const std::vector<std::string>&) override { return {}; }
-  Result<std::vector<std::vector<std::string>>> ListNamespaces() override {
-    return std::vector<std::vector<std::string>>();
-  }
-  Result<std::vector<std::string>> ListTables(const std::vector<std::string>&) override {
-    return std::vector<std::string>();
-  }
-  Result<LoadedTable> CreateTable(const TableName&, const NewTable&) override { return Status::User("no"); }
-  Status DropTable(const TableName&) override { return {}; }
-  Result<LoadedTable> LoadTable(const TableName& name) override { return small_->catalog_->LoadTable(name); }
-  CommitAnswer Commit(const TableName& name, const TableCommit& commit) override {
-    ++commits;
-    if (before) before();
-    CommitAnswer answer = small_->catalog_->Commit(name, commit);
-    if (!loses) return answer;
-    return {CommitOutcome::kUnknown, Status::External("connection reset", Retry::kBackoff), {}};
-  }
-
-  int commits = 0;
-  bool loses = false;
-  std::function<void()> before;
-
- private:
-  SmallTable* small_;
-};
 
 TEST_P(ReplaceFilesTest, AnAnswerThatWasLostIsFoundInTheTable) {
   MakeTwoFiles();

@@ -87,8 +87,29 @@ class Planner {
                                 static_cast<double>(live) / static_cast<double>(rows));
   }
 
+  // What was put together is not put together again for a little more.
+  void LeaveOutLarge(std::vector<size_t>* files) const {
+    std::vector<size_t> small;
+    for (const size_t file : *files) {
+      const bool is_small = File(file).file_size_in_bytes <= large_ && !HasManyDeletes(scan_.files[file]);
+      if (is_small) small.push_back(file);
+    }
+    const auto size = [&](size_t file) { return File(file).file_size_in_bytes; };
+    std::sort(small.begin(), small.end(), [&](size_t a, size_t b) { return size(a) < size(b); });
+    int64_t smaller = 0;
+    for (const size_t file : small) smaller += size(file);
+    while (!small.empty()) {
+      const size_t largest = small.back();
+      smaller -= size(largest);
+      if (size(largest) <= smaller) return;
+      std::erase(*files, largest);
+      small.pop_back();
+    }
+  }
+
   // Files of one partition, in the order in which their rows came.
   void Pack(std::vector<size_t>& files) {
+    if (options_.by_size) LeaveOutLarge(&files);
     const auto number = [&](size_t file) { return scan_.files[file].data.sequence_number; };
     std::stable_sort(files.begin(), files.end(), [&](size_t a, size_t b) { return number(a) < number(b); });
     std::vector<size_t> open;

@@ -23,6 +23,9 @@ struct CompactionOptions {
   int64_t delete_file_threshold = 10;          // files of deletes that apply to one
   double delete_ratio_threshold = 0.3;         // of its rows that are known to be deleted
   bool rewrite_all = false;
+  // Leaves out a small file that is larger than all smaller ones of its partition together. Who looks again
+  // and again so writes each row a few times, and not once a look.
+  bool by_size = false;
 };
 
 struct CompactionGroup {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "iceberg/testing/bad_catalog.h"
 
 namespace caudal::iceberg {
@@ -66,6 +68,34 @@ TEST_F(CompactionPlanTest, AGroupIsAsLargeAsAFileIsWanted) {
   for (int i = 0; i < 9; ++i) Add({0, 300});
   EXPECT_THAT(Groups(), ElementsAre(Files{0, 1, 2}, Files{3, 4, 5})) << "the last three may still get more";
   EXPECT_THAT(Groups({.min_input_files = 3}), ElementsAre(Files{0, 1, 2}, Files{3, 4, 5}, Files{6, 7, 8}));
+}
+
+TEST_F(CompactionPlanTest, WhoLooksAgainAndAgainWritesARowAFewTimes) {
+  Add({0, 600});
+  for (int i = 0; i < 6; ++i) Add({0, 10});
+  EXPECT_THAT(Groups(), ElementsAre(Files{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_THAT(Groups({.by_size = true}), ElementsAre(Files{1, 2, 3, 4, 5, 6}));
+  // A partition that grows, looked at after every five files.
+  table_.properties = {{"write.target-file-size-bytes", "1000000"}};
+  scan_.files.clear();
+  int64_t written = 0, rewritten = 0;
+  for (int look = 0; look < 400; ++look) {
+    for (int i = 0; i < 5; ++i, written += 100) Add({0, 100});
+    const CompactionPlan plan = PlanCompaction(table_, scan_, {.by_size = true}).value();
+    std::vector<ScanFile> left;
+    std::set<size_t> gone;
+    for (const CompactionGroup& group : plan.groups) gone.insert(group.files.begin(), group.files.end());
+    for (size_t i = 0; i < scan_.files.size(); ++i) {
+      if (!gone.contains(i)) left.push_back(scan_.files[i]);
+    }
+    scan_.files = std::move(left);
+    for (const CompactionGroup& group : plan.groups) {
+      Add({0, group.bytes});
+      rewritten += group.bytes;
+    }
+    EXPECT_LT(scan_.files.size(), 30u) << look;
+  }
+  EXPECT_LT(rewritten, 10 * written);
 }
 
 TEST_F(CompactionPlanTest, FilesOfTheRightSizeStay) {

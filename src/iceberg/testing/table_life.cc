@@ -245,6 +245,7 @@ void TableLife::Compact() {
   // Planted: as if the rows had been read only now, so that newer deletes are not looked for.
   groups[0].sequence_number =
       plants_.lose_moved ? catalog_.table().last_sequence_number : head.sequence_number;
+  groups[0].snapshot_id = head.snapshot_id;
   ReplaceOptions options;
   options.attempts = 1 + static_cast<int64_t>(random_() % 4);
   const auto outcome =

@@ -96,6 +96,7 @@ class Compaction {
     const iceberg::SnapshotRef* ref = table.FindRef(options_.commit.branch);
     if (ref == nullptr) return Status();  // it has no snapshot yet
     const iceberg::Snapshot& head = *table.FindSnapshot(ref->snapshot_id);
+    RETURN_IF_ERROR(iceberg::CheckHistory(name_, head));
     ASSIGN_OR_RETURN(const iceberg::ScanPlan scan, iceberg::PlanScan(files_, table, head));
     ASSIGN_OR_RETURN(iceberg::CompactionPlan plan, iceberg::PlanCompaction(table, scan, options_.what));
     report_.left_out = plan.left_out;

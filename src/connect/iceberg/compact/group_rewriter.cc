@@ -30,6 +30,7 @@ class Rewriter {
   Status RewriteAll() {
     made_.spec_id = first_.spec_id;
     made_.sequence_number = source_.snapshot->sequence_number;
+    made_.snapshot_id = source_.snapshot->snapshot_id;
     ASSIGN_OR_RETURN(folder_, Folder());
     for (const size_t number : group_.files) RETURN_IF_ERROR(Read(source_.scan->files[number]));
     return writer_ == nullptr ? Status() : End();
