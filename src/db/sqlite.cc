@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "db/sqlite_error.h"
@@ -27,6 +28,15 @@ std::string AtRestUri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
+// A writer that was killed leaves a journal by which the next one to open the file undoes what it had begun.
+// Who only reads may not, and gets no rows: so it is done for them, where it can be.
+void UndoWhatAKillCutShort(const std::string& path) {
+  struct stat journal = {};
+  if (stat((path + "-journal").c_str(), &journal) != 0 || journal.st_size == 0) return;
+  const Result<std::unique_ptr<Sqlite>> writer = Sqlite::Open(path, Sqlite::Mode::kReadWrite);
+  if (writer.ok()) (void)(*writer)->QueryInteger("SELECT COUNT(*) FROM sqlite_master", 0).ok();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Sqlite>> Sqlite::Open(const std::string& path, Mode mode, int busy_millis) {
@@ -35,6 +45,7 @@ Result<std::unique_ptr<Sqlite>> Sqlite::Open(const std::string& path, Mode mode,
   if (mode == Mode::kReadWrite) flags |= SQLITE_OPEN_READWRITE;
   if (mode == Mode::kCreate) flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   std::string name = path;
+  if (mode == Mode::kReadOnly) UndoWhatAKillCutShort(path);
   if (mode == Mode::kReadOnly && IsAtRest(path)) {
     flags |= SQLITE_OPEN_URI;
     name = AtRestUri(path);

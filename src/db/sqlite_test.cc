@@ -112,6 +112,27 @@ TEST_F(SqliteTest, SaysWhoseFaultItIs) {
   EXPECT_THAT(status.ToString(), HasSubstr("text.db"));
 }
 
+// What a writer leaves that was killed between its pages and its commit: the file and a journal.
+TEST_F(SqliteTest, WhatAKilledWriterBeganIsUndoneForWhoOnlyReads) {
+  const std::string left = folder_ / "left.db";
+  auto database = Create();
+  ASSERT_TRUE(
+      database->Execute("CREATE TABLE t (a); INSERT INTO t VALUES ('kept'); PRAGMA cache_size = 1").ok());
+  ASSERT_TRUE(
+      database
+          ->Execute("BEGIN; UPDATE t SET a = 'begun'; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+                    "SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT hex(randomblob(100)) FROM n")
+          .ok());
+  std::filesystem::copy(path_, left);
+  std::filesystem::copy(path_ + "-journal", left + "-journal");
+  ASSERT_TRUE(database->Execute("ROLLBACK").ok());
+  const auto reader = Sqlite::Open(left, Sqlite::Mode::kReadOnly);
+  ASSERT_TRUE(reader.ok()) << reader.status().ToString();
+  const Result<int64_t> kept = (*reader)->QueryInteger("SELECT COUNT(*) FROM t WHERE a = 'kept'", 0);
+  ASSERT_TRUE(kept.ok()) << kept.status().ToString();
+  EXPECT_EQ(*kept, 1);
+}
+
 TEST(QuoteSqliteName, DoublesQuotes) { EXPECT_EQ(QuoteSqliteName("a\"b c"), "\"a\"\"b c\""); }
 
 }  // namespace
