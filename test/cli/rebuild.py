@@ -124,7 +124,7 @@ class Rebuild(CliCase):
         for place in places:
             shutil.copytree(self.folder / place, kept / place)
         outcomes = set()
-        for fault, step in (("disk_rename", 1), ("disk_sync", 4)):
+        for fault, step in (("disk_rename", 1), ("disk_sync", 4), ("database_commit", 1)):
             for number in range(1, 200, step):
                 for place in places:
                     shutil.rmtree(self.folder / place)
@@ -153,6 +153,78 @@ class Rebuild(CliCase):
             self.assertEqual(done.returncode, 0)
         self.assertLessEqual({(False, False), (True, False), (True, True)}, outcomes)
 
+    def cut_over_killed_behind_the_move(self):
+        for number in range(1, 50):
+            self.begin()
+            self.arrive()
+            self.run_live()
+            self.program(2)
+            self.rebuild("--from", "bronze")
+            words = [self.caudal_path, "rebuild", "p.yaml", "silver", "--state", "state", "--until-idle", "400 ms", "--from", "bronze", "--cut-over"]
+            subprocess.run(words, cwd=self.folder, capture_output=True, timeout=60, check=False, env={**os.environ, "CAUDAL_FAULT": f"disk_rename:crash:{number}"})
+            if (self.folder / "state/cut-over.json").exists() and self.read() == self.expected(2):
+                return
+            for folder in ("state", "lake", "in"):
+                shutil.rmtree(self.folder / folder)
+        self.fail("no kill was behind the move")
+
+    def test_a_cut_over_that_was_cut_short_is_completed_and_nothing_else(self):
+        self.cut_over_killed_behind_the_move()
+        for words in (("--from", "bronze"), ("--discard",), ("--roll-back",)):
+            said = self.refused("rebuild", "p.yaml", "silver", "--state", "state", *words, code=3)
+            self.assertIn("a cut-over of 'job/silver' is not complete", said)
+            self.assertIn("--cut-over", said)
+        # Others go on with the table as if nothing were.
+        self.caudal("sql", "CREATE CATALOG lake WITH ('type' = 'iceberg', 'warehouse' = 'lake'); INSERT INTO lake.silver.t VALUES (900, 1, 'hand');")
+        by_hand = [(900, 1, "hand")]
+        self.rebuild("--from", "bronze", "--cut-over")
+        self.assertEqual(self.read(), self.expected(2) + by_hand)
+        self.run_live()
+        self.assertEqual(self.read(), self.expected(2) + by_hand, "once, and once alone")
+
+    def test_a_checkpoint_that_was_taken_away_is_not_passed_over(self):
+        self.cut_over_killed_behind_the_move()
+        made = self.folder / "state/.rebuild/job/silver"
+        self.assertTrue(made.exists())
+        shutil.move(made, self.folder / "away")
+        self.assertIn("was moved away by hand", self.refused("rebuild", "p.yaml", "silver", "--from", "bronze", "--state", "state", "--cut-over", code=2))
+        self.assertIn("is not complete", self.run_live(code=3).stderr)
+        shutil.move(self.folder / "away", made)
+        self.rebuild("--from", "bronze", "--cut-over")
+        self.assertEqual(self.read(), self.expected(2))
+
+    def test_what_others_wrote_is_not_lost(self):
+        self.begin()
+        self.arrive()
+        self.run_live()
+        self.caudal("sql", "CREATE CATALOG lake WITH ('type' = 'iceberg', 'warehouse' = 'lake'); INSERT INTO lake.silver.t VALUES (900, 1, 'hand');")
+        self.program(2)
+        self.rebuild("--from", "bronze")
+        said = self.refused("rebuild", "p.yaml", "silver", "--from", "bronze", "--state", "state", "--until-idle", "400 ms", "--cut-over", code=3)
+        self.assertIn("'main' of table 'lake.silver.t' has 1 commits of others", said)
+        self.assertEqual(self.read(), self.expected(1) + [(900, 1, "hand")])
+        # A branch that went meanwhile, and was made anew where main is, is no rebuild.
+        self.caudal("table", "branch", "drop", "p.yaml", "lake.silver.t", "rebuild-silver")
+        self.caudal("table", "branch", "create", "p.yaml", "lake.silver.t", "rebuild-silver")
+        said = self.refused("rebuild", "p.yaml", "silver", "--from", "bronze", "--state", "state", "--until-idle", "400 ms", "--cut-over", "--anyway", code=3)
+        self.assertIn("branch 'rebuild-silver' has rows of 'main'", said)
+        self.rebuild("--discard")
+        self.rebuild("--from", "bronze")
+        self.rebuild("--from", "bronze", "--cut-over", "--anyway")
+        self.assertEqual(self.read(), self.expected(2))
+        self.write("job.sql", (self.folder / "job.sql").read_text() + "SET 'pipeline.name' = 'more'; INSERT INTO lake.silver.t SELECT id, n, 'more' FROM arriving;")
+        said = self.refused("rebuild", "p.yaml", "silver", "--from", "bronze", "--state", "state", code=3)
+        self.assertIn("queries 'silver' and 'more' write 'lake.silver.t'", said)
+
+    def test_a_source_that_begins_elsewhere_is_refused(self):
+        self.write("p.yaml", "pipeline: job\nowner: nobody\nsql: [job.sql]\n")
+        self.write("job.sql", TABLES.format(key="") + "CREATE TABLE topic (id BIGINT NOT NULL, n BIGINT) WITH ('connector' = 'kafka', 'topic' = 't', 'format' = 'json',"
+                   " 'properties.bootstrap.servers' = '127.0.0.1:1', 'properties.group.id' = 'g');"
+                   "SET 'pipeline.name' = 'silver'; INSERT INTO lake.silver.t SELECT id, n, 'v' FROM topic;")
+        said = self.refused("rebuild", "p.yaml", "silver", "--from", "topic", "--state", "state", code=3)
+        self.assertIn("'topic' is not read from its first row on", said)
+        self.assertIn("earliest-offset", said)
+
     def test_what_cannot_be_rebuilt_says_why(self):
         self.begin()
         self.arrive()
@@ -177,6 +249,7 @@ class Rebuild(CliCase):
         self.assertEqual([row["branch"] for row in self.rows("table", "branch", "list", "p.yaml", "lake.silver.t")], ["main"])
         # While the pipeline runs nothing is changed over.
         self.rebuild("--from", "bronze")
+        (self.folder / "state/run.json").unlink(missing_ok=True)  # of the run before
         process = self.start("run", "p.yaml", "--state", "state")
         self.wait_for(lambda: (self.folder / "state/run.json").exists(), "the run")
         self.assertIn("caudal stop --state", self.refused("rebuild", "p.yaml", "silver", "--from", "bronze", "--state", "state", "--cut-over", code=3))

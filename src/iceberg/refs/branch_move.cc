@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "iceberg/commit/branch_history.h"
 #include "iceberg/refs/ref_commit.h"
@@ -52,19 +53,49 @@ TableCommit CommitOf(const TableMetadata& table, const BranchMove& move) {
   return commit;
 }
 
+enum class Passed { kNo, kYes, kNotKnown };
+
+// Whether `snapshot` is in the history of `at`, which may have a gap.
+Passed HasPassed(const TableMetadata& table, int64_t at, int64_t snapshot) {
+  std::set<int64_t> seen;
+  for (std::optional<int64_t> id = at; id && seen.insert(*id).second;) {
+    if (*id == snapshot) return Passed::kYes;
+    const Snapshot* one = table.FindSnapshot(*id);
+    if (one == nullptr) return Passed::kNotKnown;
+    id = one->parent_snapshot_id;
+  }
+  return Passed::kNo;
+}
+
+Passed WasMoved(const TableMetadata& table, const BranchMove& move, int64_t at) {
+  if (at == 0) return Passed::kNo;
+  const bool left = !move.kept_as.empty() && SnapshotAt(table, move.kept_as) == move.from;
+  if (left && move.drop_to && table.FindRef(move.to) == nullptr) return Passed::kYes;
+  return HasPassed(table, at, move.to_snapshot);
+}
+
 }  // namespace
 
-Status MoveBranch(Catalog* catalog, const TableName& name, const BranchMove& move,
-                  const RefOptions& options) {
+Status MoveBranch(Catalog* catalog, const TableName& name, const BranchMove& move, const RefOptions& options,
+                  bool* never) {
+  bool certain = false;
   const auto plan = [&](const TableMetadata& table, bool) -> Result<std::optional<TableCommit>> {
     const int64_t at = SnapshotAt(table, move.branch);
     if (at == move.to_snapshot) return std::optional<TableCommit>();
-    if (at != move.from) return Elsewhere(name, move.branch, move.from, at);
+    if (at != move.from) {
+      const Passed moved = WasMoved(table, move, at);
+      if (moved == Passed::kYes) return std::optional<TableCommit>();
+      // Each attempt asserted `from`, which is no more.
+      certain = moved == Passed::kNo;
+      return Elsewhere(name, move.branch, move.from, at);
+    }
     const int64_t to = SnapshotAt(table, move.to);
     if (to != move.to_snapshot) return Elsewhere(name, move.to, move.to_snapshot, to);
     return std::optional(CommitOf(table, move));
   };
-  return CommitRefs(catalog, name, plan, options);
+  Status done = CommitRefs(catalog, name, plan, options);
+  if (never != nullptr) *never = !done.ok() && certain;
+  return done;
 }
 
 }  // namespace caudal::iceberg

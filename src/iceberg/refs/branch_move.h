@@ -20,7 +20,11 @@ struct BranchMove {
   bool drop_to = false;  // `to` goes in the same commit
 };
 
-// User error if the branch is at neither of the two, or `to` is elsewhere.
-Status MoveBranch(Catalog* catalog, const TableName& name, const BranchMove& move, const RefOptions& options);
+// User error if the branch is at neither of the two, or `to` is elsewhere. Of a branch that has been
+// committed to since it was moved it is known by its history, or by what was left. `*never`, if given:
+// whether an error says for certain that no attempt, of this call or of one before it, has moved it, nor
+// will.
+Status MoveBranch(Catalog* catalog, const TableName& name, const BranchMove& move, const RefOptions& options,
+                  bool* never = nullptr);
 
 }  // namespace caudal::iceberg

@@ -202,6 +202,26 @@ TEST_P(TableRefs, MainIsSetToAnotherHistoryAndBack) {
   ExpectWhole();
 }
 
+// Whoever says it again behind a kill may come late: others go on with the branch.
+TEST_P(TableRefs, AMoveIsKnownByItsHistoryOnceOthersHaveCommitted) {
+  const int64_t before = table_.Append(0, 10);
+  ASSERT_TRUE(Create({.name = "rebuilt", .type = "branch", .empty = true}).ok());
+  const int64_t rebuilt = table_.Commit({table_.Write(100, 5, 0)}, {}, "anew", "rebuilt");
+  const BranchMove there{
+      .branch = "main", .from = before, .to = "rebuilt", .to_snapshot = rebuilt, .drop_to = true};
+  ASSERT_TRUE(MoveBranch(catalog(), kName, there, {}).ok());
+  const int64_t later = table_.Append(20, 10);
+  bool never = true;
+  EXPECT_TRUE(MoveBranch(catalog(), kName, there, {}, &never).ok());
+  EXPECT_FALSE(never);
+  EXPECT_EQ(HeadOf("main"), later);
+  // From where 'main' is not, to where it never was.
+  ASSERT_TRUE(Create({.name = "other", .type = "branch", .empty = true}).ok());
+  const BranchMove lost{.branch = "main", .from = before, .to = "other", .to_snapshot = HeadOf("other")};
+  EXPECT_EQ(MoveBranch(catalog(), kName, lost, {}, &never).domain(), Domain::kUser);
+  EXPECT_TRUE(never);
+}
+
 // Its time is counted from the move, not from the snapshot.
 TEST_P(TableRefs, WhatIsLeftExpiresOnceItsTimeIsOver) {
   const int64_t before = table_.Append(0, 10);

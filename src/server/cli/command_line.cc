@@ -198,6 +198,9 @@ void AddRebuild(CLI::App& app, Action* action) {
       ->capture_default_str();
   rebuild->add_option("--keep", command->keep, "how long a cut-over can be rolled back")
       ->capture_default_str();
+  rebuild->add_flag(
+      "--anyway", command->anyway,
+      "cut over although others wrote to the table: what they wrote is not in what was rebuilt");
   rebuild->add_option("--set", command->set, "a setting, key=value; wins over the script's SET")
       ->allow_extra_args(false);
   rebuild->callback([command, there, back, discard, action] {

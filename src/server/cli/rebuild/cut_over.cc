@@ -5,7 +5,9 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "fs/file_system.h"
 
@@ -13,6 +15,19 @@ namespace caudal {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Its ancestors as far as they are listed, itself first.
+std::vector<const iceberg::Snapshot*> HistoryOf(const iceberg::TableMetadata& table, int64_t snapshot_id) {
+  std::vector<const iceberg::Snapshot*> history;
+  std::set<int64_t> seen;
+  for (std::optional<int64_t> id = snapshot_id; id && seen.insert(*id).second;) {
+    const iceberg::Snapshot* one = table.FindSnapshot(*id);
+    if (one == nullptr) break;
+    history.push_back(one);
+    id = one->parent_snapshot_id;
+  }
+  return history;
+}
 
 int64_t HeadOf(const iceberg::TableMetadata& table, const std::string& ref) {
   const iceberg::SnapshotRef* found = table.FindRef(ref);
@@ -79,11 +94,24 @@ Status MakeParent(const std::string& path) {
   return FileSystem::Local()->MakeDirectories(path.substr(0, path.rfind('/')));
 }
 
-// `comes` takes the place of `stays`, which goes to `goes`. May be said again at any point.
-Status SwapFolders(const std::string& comes, const std::string& stays, const std::string& goes) {
+// In the folder of the checkpoint that comes, so that it is known when it has come: the cut-over's journal.
+std::string MarkIn(const std::string& folder) { return folder + "/cut-over.json"; }
+
+// `comes`, which bears `mark`, takes the place of `stays`, which goes to `goes`. May be said again at any
+// point.
+Status SwapFolders(const std::string& comes, const std::string& stays, const std::string& goes,
+                   const std::string& mark) {
   FileSystem* files = FileSystem::Local();
   ASSIGN_OR_RETURN(const bool waits, files->Exists(comes));
-  if (!waits) return Status();  // it is there
+  if (!waits) {
+    const Result<std::string> has_come = files->ReadAll(MarkIn(stays));
+    if (has_come.ok() && *has_come == mark) return Status();
+    return Status::Data(fmt::format("the checkpoint that goes with the table now is not in '{}'", comes))
+        .Hint(fmt::format(
+            "it was moved away by hand: put it back there, and say it again; '{}' does not belong "
+            "to the table any more",
+            stays));
+  }
   ASSIGN_OR_RETURN(const bool taken, files->Exists(stays));
   if (taken) {
     std::error_code error;
@@ -109,9 +137,20 @@ Result<CutOver> CutOver::There(const RebuildPlan& plan, const iceberg::TableMeta
                  .kept_until_ms = now_ms + keep_ms,
                  .drop_to = true};
   ASSIGN_OR_RETURN(const bool made, FileSystem::Local()->Exists(plan.made));
-  if (change.move.to_snapshot != 0 && made) return change;
-  return Status::User(fmt::format("'{}' has not been rebuilt", plan.shown))
-      .Hint("say it without --cut-over first");
+  if (change.move.to_snapshot == 0 || !made) {
+    return Status::User(fmt::format("'{}' has not been rebuilt", plan.shown))
+        .Hint("say it without --cut-over first");
+  }
+  // A rebuild begins at a snapshot without rows. A branch that went meanwhile is made anew where 'main' is.
+  std::set<int64_t> before;
+  for (const iceberg::Snapshot* one : HistoryOf(table, change.move.from)) before.insert(one->snapshot_id);
+  for (const iceberg::Snapshot* one : HistoryOf(table, change.move.to_snapshot)) {
+    if (!before.contains(one->snapshot_id)) continue;
+    return Status::User(fmt::format("branch '{}' has rows of '{}': it is not what was rebuilt", plan.rebuilt,
+                                    plan.branch))
+        .Hint("it was dropped and made anew meanwhile; say it with --discard, and rebuild again");
+  }
+  return change;
 }
 
 Result<CutOver> CutOver::Back(const RebuildPlan& plan, const iceberg::TableMetadata& table) {
@@ -142,17 +181,23 @@ Result<std::optional<CutOver>> CutOver::Begun(const RebuildPlan& plan) {
 }
 
 Status CutOver::Complete(const RebuildPlan& plan) const {
-  RETURN_IF_ERROR(WriteJournal(plan.journal, ToJson(*this, plan).dump() + "\n"));
+  FileSystem* files = FileSystem::Local();
+  const bool there = kind == Kind::kThere;
+  const std::string& comes = there ? plan.made : plan.left;
+  const std::string text = ToJson(*this, plan).dump() + "\n";
+  ASSIGN_OR_RETURN(const bool waits, files->Exists(comes));
+  if (waits) RETURN_IF_ERROR(WriteJournal(MarkIn(comes), text));
+  RETURN_IF_ERROR(WriteJournal(plan.journal, text));
+  bool never = false;
   const Status moved =
-      iceberg::MoveBranch(&plan.target.lake->catalog(), plan.target.options.name, move, Waiting());
+      iceberg::MoveBranch(&plan.target.lake->catalog(), plan.target.options.name, move, Waiting(), &never);
   if (!moved.ok()) {
-    // Refused for good: nothing was moved, and nothing will be.
-    if (moved.domain() == Domain::kUser) RETURN_IF_ERROR(FileSystem::Local()->Remove(plan.journal));
+    if (never) RETURN_IF_ERROR(files->Remove(plan.journal));
     return moved;
   }
-  const bool there = kind == Kind::kThere;
-  RETURN_IF_ERROR(SwapFolders(there ? plan.made : plan.left, plan.live, there ? plan.left : plan.undone));
-  return FileSystem::Local()->Remove(plan.journal);
+  RETURN_IF_ERROR(SwapFolders(comes, plan.live, there ? plan.left : plan.undone, text));
+  RETURN_IF_ERROR(files->Remove(plan.journal));
+  return files->Remove(MarkIn(plan.live));
 }
 
 }  // namespace caudal

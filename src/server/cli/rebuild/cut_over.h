@@ -18,7 +18,8 @@ struct CutOver {
   enum class Kind { kThere, kBack } kind = Kind::kThere;
   iceberg::BranchMove move;
 
-  // To the rebuilt branch. User error if there is nothing to change over to.
+  // To the rebuilt branch. User error if there is nothing to change over to, or it has rows of the branch
+  // that it is to take the place of.
   static Result<CutOver> There(const RebuildPlan& plan, const iceberg::TableMetadata& table, int64_t now_ms,
                                int64_t keep_ms);
   // Back to what was left. User error if that is gone.
@@ -26,7 +27,8 @@ struct CutOver {
   // The one that is not complete; nothing if there is none. User error for one of another query.
   static Result<std::optional<CutOver>> Begun(const RebuildPlan& plan);
 
-  // Does it, or what is left of it. After an error of the catalog that may pass it is still begun.
+  // Does it, or what is left of it. After an error it is still begun, unless it is certain that the branch
+  // has not been moved.
   Status Complete(const RebuildPlan& plan) const;
 };
 

@@ -30,6 +30,8 @@ class Rebuilding {
     until_idle_millis_ = until_idle_millis;
     keep_millis_ = keep_millis;
     ASSIGN_OR_RETURN(const StateLock made, StateLock::Take(plan_.made_root));
+    ASSIGN_OR_RETURN(const std::optional<CutOver> begun, CutOver::Begun(plan_));
+    if (begun) RETURN_IF_ERROR(CheckCompletes(*begun));
     if (command_.step == Step::kReplay) return ReplayAll();
     if (command_.step == Step::kDiscard) return Discard();
     // Whoever writes the table waits: a run that is under way holds this lock.
@@ -40,12 +42,23 @@ class Rebuilding {
                       "meanwhile waits in its source",
                       command_.state_root));
     }
-    ASSIGN_OR_RETURN(const std::optional<CutOver> begun, CutOver::Begun(plan_));
     if (begun) return Finish(*begun);
     return command_.step == Step::kCutOver ? GoThere() : GoBack();
   }
 
  private:
+  // Whatever else is said of a table that is between two histories would take a checkpoint from it that it
+  // may belong to.
+  Status CheckCompletes(const CutOver& begun) const {
+    const bool there = begun.kind == CutOver::Kind::kThere;
+    if (command_.step == (there ? Step::kCutOver : Step::kRollBack)) return Status();
+    return Status::User(
+               fmt::format("a {} of '{}' is not complete", there ? "cut-over" : "way back", plan_.shown))
+        .At(plan_.journal)
+        .Hint(fmt::format("complete it first: say 'caudal rebuild …' with {}",
+                          there ? "--cut-over, then --roll-back if it is not wanted" : "--roll-back"));
+  }
+
   Result<iceberg::TableMetadata> Table() const {
     ASSIGN_OR_RETURN(const iceberg::LoadedTable loaded, plan_.target.Load());
     return loaded.metadata;
@@ -101,6 +114,7 @@ class Rebuilding {
 
   Status GoThere() {
     ASSIGN_OR_RETURN(const iceberg::TableMetadata before, Table());
+    if (!command_.anyway) RETURN_IF_ERROR(plan_.CheckAlone(before));
     RETURN_IF_ERROR(CutOver::There(plan_, before, Now(), keep_millis_).status());
     ASSIGN_OR_RETURN(const ReplayReport report, ReplayOn());  // what came since
     (void)report;

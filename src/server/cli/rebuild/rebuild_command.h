@@ -16,6 +16,7 @@ struct RebuildCommand {
   std::string state_root;  // of the live run
   std::string until_idle = "5 s";
   std::string keep = "7 d";      // how long the former history can be gone back to
+  bool anyway = false;           // what others wrote to the table may go
   std::vector<std::string> set;  // as of `caudal run`
   enum class Step { kReplay, kCutOver, kRollBack, kDiscard } step = Step::kReplay;
 };

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
 
 #include "fs/file_path.h"
+#include "iceberg/commit/pipeline_token.h"
 #include "run/job.h"
 #include "server/cli/rebuild/cut_over_journal.h"
 
@@ -12,6 +16,8 @@ namespace caudal {
 namespace {
 
 constexpr std::string_view kIceberg = "iceberg";
+constexpr std::string_view kKafka = "kafka";
+constexpr std::string_view kFromTheFirstRow[] = {"filesystem", "datagen", "jdbc"};
 
 // What the command line calls it: its name, its layer, or a part of its name.
 bool IsMeant(const std::string& table, const std::string& meant, const Program& program) {
@@ -66,7 +72,20 @@ Status CheckSink(const Plan& plan, const Table& table, const std::string& target
 }
 
 Status CheckScan(const Table& table, const std::string& target) {
-  if (table.option("connector") != kIceberg) return Status();
+  const std::string connector(table.option("connector"));
+  if (std::ranges::find(kFromTheFirstRow, connector) != std::end(kFromTheFirstRow)) return Status();
+  if (connector == kKafka) {
+    if (table.option("scan.startup.mode") == "earliest-offset") return Status();
+    return CannotBe(target, fmt::format("table '{}' is not read from its first row on", LakeName(table)))
+        .Hint(
+            "set its 'scan.startup.mode' to 'earliest-offset': queries that have a checkpoint go on where "
+            "they "
+            "are");
+  }
+  if (connector != kIceberg) {
+    return CannotBe(target, fmt::format("connector '{}' of table '{}' is not known to begin at the first row",
+                                        connector, LakeName(table)));
+  }
   if (table.option("streaming") != "true") return Status();
   const std::string_view strategy = table.option("starting-strategy");
   if (strategy == "INCREMENTAL_FROM_EARLIEST_SNAPSHOT" || strategy == "TABLE_SCAN_THEN_INCREMENTAL")
@@ -91,17 +110,33 @@ Status CheckScans(const Plan& plan, const std::string& target, const std::string
 }
 
 Result<Plan> QueryOf(const Program& program, const std::string& target, std::string* table) {
-  std::string known;
+  std::string known, lake_name;
+  std::optional<Plan> found;
   for (Plan& plan : program.Queries()) {
+    bool writes = false;
     for (const SinkNode* sink : SinksIn(plan)) {
       const std::string name = LakeName(sink->table);
-      if (IsMeant(name, target, program) || sink->table.name == target) {
-        *table = sink->table.name;
-        return std::move(plan);
-      }
       known += (known.empty() ? "'" : ", '") + name + "'";
+      if (!IsMeant(name, target, program) && sink->table.name != target) continue;
+      if (found && name != lake_name) {
+        return Status::User(
+                   fmt::format("'{}' is more than one table: '{}' and '{}'", target, lake_name, name))
+            .Hint("name the one that is meant");
+      }
+      if (found && plan.query != found->query) {
+        return CannotBe(target,
+                        fmt::format("queries '{}' and '{}' write '{}': what the one wrote is not in what "
+                                    "the other is rebuilt from",
+                                    found->query, plan.query, name))
+            .Hint("rebuild it by hand: both of them, into another table");
+      }
+      *table = sink->table.name;
+      lake_name = name;
+      writes = true;
     }
+    if (writes) found = std::move(plan);
   }
+  if (found) return *std::move(found);
   return Status::User(fmt::format("no query of '{}' writes '{}'", program.text().name, target))
       .Hint(known.empty() ? "it writes nothing" : "it writes " + known);
 }
@@ -113,6 +148,33 @@ std::string LakeName(const Table& table) {
   const std::string_view name = table.option("catalog-table", table.name);
   return fmt::format("{}.{}.{}", table.option("catalog-name"),
                      table.option("catalog-database", "default_database"), name);
+}
+
+Status RebuildPlan::CheckAlone(const iceberg::TableMetadata& table) const {
+  const iceberg::SnapshotRef* head = table.FindRef(branch);
+  int64_t others = 0;
+  std::string by;
+  std::set<int64_t> seen;
+  for (std::optional<int64_t> id; head != nullptr;) {
+    id = id ? id : head->snapshot_id;
+    const iceberg::Snapshot* one = table.FindSnapshot(*id);
+    if (one == nullptr || !seen.insert(*id).second) break;
+    const auto operation = one->summary.find("operation");
+    const auto token = iceberg::TokenOf(*one);
+    const bool rows = operation == one->summary.end() || operation->second != "replace";
+    if (rows && (!token || !token->pipeline.starts_with(shown + "@"))) {
+      ++others;
+      by = token ? token->pipeline.substr(0, token->pipeline.find('@')) : "another program";
+    }
+    id = one->parent_snapshot_id;
+    if (!id) break;
+  }
+  if (others == 0) return Status();
+  return Status::User(
+             fmt::format("'{}' of table '{}' has {} commits of others, as of '{}': what they wrote is not "
+                         "in what was rebuilt",
+                         branch, target.shown, others, by))
+      .Hint("say it with --anyway if it may go: --roll-back brings it back");
 }
 
 Result<RebuildPlan> RebuildPlan::Make(const Program& program, const std::string& target,

@@ -29,6 +29,8 @@ struct RebuildPlan {
   // User error with the reason why the target cannot be rebuilt so. `from` empty: nothing is to be read.
   static Result<RebuildPlan> Make(const Program& program, const std::string& target, const std::string& from,
                                   const std::string& state_root);
+  // User error if the branch has commits that are not the query's: what others wrote is not rebuilt.
+  Status CheckAlone(const iceberg::TableMetadata& table) const;
 };
 
 // "catalog.database.table" of an Iceberg table, whatever the script calls it; else the table's name.
