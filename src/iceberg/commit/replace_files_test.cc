@@ -9,6 +9,7 @@
 #include "iceberg/deletes/position_deletes.h"
 #include "iceberg/maintenance/table_check.h"
 #include "iceberg/scan/scan_plan.h"
+#include "iceberg/testing/between.h"
 #include "iceberg/testing/small_table.h"
 
 namespace caudal::iceberg {
@@ -40,36 +41,6 @@ TEST(RowMoves, ARowIsFoundInItsNewFile) {
   EXPECT_EQ(find(3, 0), "/x 0");
 }
 
-// A catalog between others and the table, that loses what it is told to.
-class Between : public Catalog {
- public:
-  explicit Between(SmallTable* small) : small_(small) {}
-  Status CreateNamespace(const std::vector<std::string>&) override { return {}; }
-  Result<std::vector<std::vector<std::string>>> ListNamespaces() override {
-    return std::vector<std::vector<std::string>>();
-  }
-  Result<std::vector<std::string>> ListTables(const std::vector<std::string>&) override {
-    return std::vector<std::string>();
-  }
-  Result<LoadedTable> CreateTable(const TableName&, const NewTable&) override { return Status::User("no"); }
-  Status DropTable(const TableName&) override { return {}; }
-  Result<LoadedTable> LoadTable(const TableName& name) override { return small_->catalog_->LoadTable(name); }
-  CommitAnswer Commit(const TableName& name, const TableCommit& commit) override {
-    ++commits;
-    if (before) before();
-    CommitAnswer answer = small_->catalog_->Commit(name, commit);
-    if (!loses) return answer;
-    return {CommitOutcome::kUnknown, Status::External("connection reset", Retry::kBackoff), {}};
-  }
-
-  int commits = 0;
-  bool loses = false;
-  std::function<void()> before;
-
- private:
-  SmallTable* small_;
-};
-
 class ReplaceFilesTest : public testing::TestWithParam<int> {
  protected:
   ReplaceFilesTest() : small_(GetParam()) {}
@@ -85,7 +56,6 @@ class ReplaceFilesTest : public testing::TestWithParam<int> {
     group.to = {small_.Write(next_, 9, 0)};
     next_ += 100;
     group.sequence_number = Head().sequence_number;
-    group.snapshot_id = Head().snapshot_id;
     group.snapshot_id = Head().snapshot_id;
     return group;
   }

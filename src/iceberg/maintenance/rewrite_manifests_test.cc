@@ -6,6 +6,7 @@
 #include <map>
 
 #include "iceberg/maintenance/table_check.h"
+#include "iceberg/testing/between.h"
 #include "iceberg/testing/small_table.h"
 
 namespace caudal::iceberg {
@@ -87,36 +88,16 @@ TEST_P(RewriteManifestsTest, PartsAreOfTheWantedSizeAndOfFewPartitions) {
 TEST_P(RewriteManifestsTest, WhatALostRaceWroteGoes) {
   for (int64_t i = 0; i < 3; ++i) small_.Append(10 * i, 5);
   // Somebody else commits at each try.
-  class Busy : public Catalog {
-   public:
-    explicit Busy(SmallTable* small) : small_(small) {}
-    Status CreateNamespace(const std::vector<std::string>&) override { return {}; }
-    Result<std::vector<std::vector<std::string>>> ListNamespaces() override {
-      return std::vector<std::vector<std::string>>();
-    }
-    Result<std::vector<std::string>> ListTables(const std::vector<std::string>&) override {
-      return std::vector<std::string>();
-    }
-    Result<LoadedTable> CreateTable(const TableName&, const NewTable&) override { return Status::User("no"); }
-    Status DropTable(const TableName&) override { return {}; }
-    Result<LoadedTable> LoadTable(const TableName& name) override {
-      return small_->catalog_->LoadTable(name);
-    }
-    CommitAnswer Commit(const TableName& name, const TableCommit& commit) override {
-      if (others > 0) small_->Append(1000 * others--, 5);
-      return small_->catalog_->Commit(name, commit);
-    }
-    int others = 0;
-
-   private:
-    SmallTable* small_;
-  } busy(&small_);
-  busy.others = 2;
+  Between busy(&small_);
+  int others = 2;
+  busy.before = [&] {
+    if (others > 0) small_.Append(1000 * others--, 5);
+  };
   const auto report = RewriteManifests(&busy, small_.files_, kName, {});
   ASSERT_TRUE(report.ok()) << report.status().ToString();
   EXPECT_EQ(report->replaced, 5);
   EXPECT_EQ(LiveEntries(small_.files_, small_.table()).size(), 5u);
-  busy.others = 100;
+  others = 100;
   small_.Append(5000, 5);
   EXPECT_EQ(RewriteManifests(&busy, small_.files_, kName, {}).status().retry(), Retry::kBackoff);
   // One list and one manifest of the try that was taken, and those of the writers.

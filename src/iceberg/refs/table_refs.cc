@@ -179,6 +179,7 @@ Status DropRef(Catalog* catalog, const TableName& name, const std::string& type,
 Result<FastForwarded> FastForward(Catalog* catalog, const TableName& name, const std::string& branch,
                                   const std::string& to, const RefOptions& options) {
   FastForwarded done;
+  std::optional<int64_t> wanted;  // what `to` was at first: what comes to it later nobody has looked at
   const auto plan = [&](const TableMetadata& table, bool sent) -> Result<std::optional<TableCommit>> {
     const SnapshotRef* target = table.FindRef(to);
     if (target == nullptr) return NoSuchRef(name, "branch or tag", to);
@@ -188,10 +189,18 @@ Result<FastForwarded> FastForward(Catalog* catalog, const TableName& name, const
       return Status::User(fmt::format("'{}' is a tag of table '{}'", branch, name.ToString()))
           .Hint("only branches move");
     }
+    wanted = wanted ? wanted : target->snapshot_id;
     // It has all of it, and perhaps more that was committed since.
-    if (ref != nullptr && Ahead(table, ref->snapshot_id, target->snapshot_id)) {
+    if (ref != nullptr && Ahead(table, ref->snapshot_id, *wanted)) {
       if (!sent) done = {ref->snapshot_id, ref->snapshot_id, 0};
       return std::optional<TableCommit>();
+    }
+    if (target->snapshot_id != *wanted) {
+      return Status::User(
+                 fmt::format("'{}' of table '{}' was committed to meanwhile: it is at snapshot {} and not {}",
+                             to, name.ToString(), target->snapshot_id, *wanted))
+          .Hint(fmt::format("look at it again, or put a tag at what you have looked at and move '{}' to that",
+                            branch));
     }
     const std::optional<int64_t> ahead = ref == nullptr ? std::optional(LengthOf(table, target->snapshot_id))
                                                         : Ahead(table, target->snapshot_id, ref->snapshot_id);

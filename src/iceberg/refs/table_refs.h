@@ -45,7 +45,7 @@ struct FastForwarded {
   int64_t snapshots = 0;  // how many it moved by; 0: it was there already
 };
 // `branch` is moved to the head of the ref `to`, of whose history it is a part. User error if it is not:
-// since then somebody has committed to it.
+// since then somebody has committed to it. What comes to `to` while this goes on is not moved to: User error.
 Result<FastForwarded> FastForward(Catalog* catalog, const TableName& name, const std::string& branch,
                                   const std::string& to, const RefOptions& options);
 

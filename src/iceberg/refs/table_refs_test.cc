@@ -7,6 +7,7 @@
 #include "iceberg/maintenance/expire.h"
 #include "iceberg/maintenance/table_check.h"
 #include "iceberg/refs/branch_move.h"
+#include "iceberg/testing/between.h"
 #include "iceberg/testing/small_table.h"
 
 namespace caudal::iceberg {
@@ -200,6 +201,23 @@ TEST_P(TableRefs, MainIsSetToAnotherHistoryAndBack) {
   ASSERT_TRUE(expire());
   EXPECT_EQ(table_.table().FindSnapshot(rebuilt), nullptr);
   ExpectWhole();
+}
+
+// What was looked at is what is moved to, and nothing that comes meanwhile.
+TEST_P(TableRefs, AFastForwardTakesNothingThatWasCommittedMeanwhile) {
+  const int64_t before = table_.Append(0, 10);
+  ASSERT_TRUE(Create({.name = "audit", .type = "branch"}).ok());
+  const int64_t seen = table_.Commit({table_.Write(100, 5, 0)}, {}, "p", "audit");
+  Between between(&table_);
+  between.before = [&] {
+    if (between.commits == 1) table_.Commit({table_.Write(200, 5, 0)}, {}, "p", "audit");
+  };
+  const Status moved = FastForward(&between, kName, "main", "audit", {}).status();
+  EXPECT_EQ(moved.domain(), Domain::kUser);
+  EXPECT_NE(moved.message().find("was committed to meanwhile"), std::string::npos) << moved.ToString();
+  EXPECT_EQ(HeadOf("main"), before);
+  ASSERT_TRUE(Create({.name = "seen", .type = "tag", .snapshot_id = seen}).ok());
+  EXPECT_EQ(Forward("main", "seen").value().to, seen);
 }
 
 // Whoever says it again behind a kill may come late: others go on with the branch.
