@@ -220,8 +220,11 @@ Result<FileSystem*> IcebergOptions::FilesOf(FileSystem* files) const {
     for (const auto& [option, value] : said) grant.options[option] = value;
     return FileGrant{std::move(grant.options), grant.expires_millis};
   };
-  std::string grant = fmt::format("{}\n{}\n{}\n{}\n{}", rest.uri, rest.warehouse, rest.credential, rest.token,
-                                  name.ToString());
+  std::string grant = name.ToString();
+  for (const std::string& part : {rest.uri, rest.warehouse, rest.prefix, rest.credential, rest.token,
+                                  rest.scope, rest.oauth2_server_uri})
+    grant += "\n" + part;
+  for (const auto& [header, value] : rest.headers) grant += fmt::format("\n{}: {}", header, value);
   for (const auto& [option, value] : store) grant += fmt::format("\n{}={}", option, value);
   return FilesWithGrant(files, grant, ask);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,8 @@ namespace caudal {
 namespace {
 
 constexpr int64_t kRenewBeforeMillis = 5 * 60'000;
+constexpr int64_t kPartOfItsTime = 3;  // of keys that last less
+constexpr int64_t kAskAgainMillis = 30'000;
 constexpr int64_t kServiceMillis = 2'000;  // the service is next door, or there is none
 constexpr const char* kContainerHost = "http://169.254.170.2";
 constexpr const char* kInstanceHost = "http://169.254.169.254";
@@ -182,17 +185,22 @@ std::unique_ptr<S3Credentials> MakeGrantedS3Credentials(AskForGrant ask, S3Optio
 
 Result<S3Keys> RenewedS3Credentials::Get(bool renew) {
   const std::lock_guard lock(mutex_);
-  const bool old =
-      keys_ && keys_->expires_millis > 0 && env_->NowMillis() + kRenewBeforeMillis >= keys_->expires_millis;
+  const bool old = keys_ && keys_->expires_millis > 0 && env_->NowMillis() >= renew_at_millis_;
   if (keys_ && !renew && !old) return *keys_;
   Result<S3Keys> fresh = Fetch();
+  const int64_t now = env_->NowMillis();
   if (fresh.ok()) {
     keys_ = *std::move(fresh);
+    const int64_t lasts = keys_->expires_millis - now;
+    renew_at_millis_ = keys_->expires_millis - std::min(kRenewBeforeMillis, lasts / kPartOfItsTime);
     return *keys_;
   }
-  // What has some minutes left is good until it is refused.
-  const bool lasts = keys_ && !renew && env_->NowMillis() < keys_->expires_millis;
-  return lasts ? Result<S3Keys>(*keys_) : std::move(fresh);
+  // What has some minutes left is good until it is refused; and each request in between would wait for
+  // whoever does not answer.
+  const bool lasts = keys_ && !renew && now < keys_->expires_millis;
+  if (!lasts) return fresh;
+  renew_at_millis_ = std::min(now + kAskAgainMillis, keys_->expires_millis);
+  return *keys_;
 }
 
 std::unique_ptr<S3Credentials> FindS3Credentials(const S3Options& options, EnvironmentVariables variables,

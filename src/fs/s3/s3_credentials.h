@@ -61,6 +61,7 @@ class RenewedS3Credentials : public S3Credentials {
   Env* env_;
   std::mutex mutex_;
   std::optional<S3Keys> keys_;
+  int64_t renew_at_millis_ = 0;  // once there are some that run out
 };
 
 }  // namespace caudal

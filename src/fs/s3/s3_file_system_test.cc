@@ -532,6 +532,29 @@ TEST_F(S3FileSystemTest, AGrantSaysWhereAndAsWhomAndIsAskedForAgainWhenItRanOut)
   EXPECT_EQ(FilesWithGrant(process.files(), "lake db.t", nullptr), files);
 }
 
+TEST(RenewedS3CredentialsTest, AServiceThatDoesNotAnswerIsAskedNowAndThenWhileItsKeysLast) {
+  ManualEnv env(1'000'000'000);
+  int asked = 0;
+  bool answers = true;
+  const auto ask = [&]() -> Result<FileGrant> {
+    ++asked;
+    if (!answers) return Status::External("no answer", Retry::kBackoff);
+    return FileGrant{{{"s3.access-key-id", "a"}, {"s3.secret-access-key", "b"}}, env.NowMillis() + 300'000};
+  };
+  const auto keys = MakeGrantedS3Credentials(ask, {}, nullptr, &env);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(keys->Get(false).ok());
+  EXPECT_EQ(asked, 1) << "keys of five minutes are good for most of them";
+  answers = false;
+  env.Advance(int64_t{240} * 1'000'000);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(keys->Get(false).ok());
+  EXPECT_EQ(asked, 2);
+  env.Advance(int64_t{31} * 1'000'000);
+  ASSERT_TRUE(keys->Get(false).ok());
+  EXPECT_EQ(asked, 3);
+  env.Advance(int64_t{60} * 1'000'000);
+  EXPECT_FALSE(keys->Get(false).ok()) << "they have run out";
+}
+
 // The service tells where the store is, and keeps its keys to itself.
 TEST_F(S3FileSystemTest, AGrantWithoutKeysLeavesThoseOfTheEnvironment) {
   ProcessFiles process({{"AWS_ACCESS_KEY_ID", "AKEY"}, {"AWS_SECRET_ACCESS_KEY", "secret"}}, Env::Real());

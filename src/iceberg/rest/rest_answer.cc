@@ -31,6 +31,8 @@ void Take(const Json& config, TableGrant* grant) {
   if (!config.is_object()) return;
   for (const std::string_view name : kStoreOptions) {
     std::string value = TextOf(config, name.data());
+    if (value == "True") value = "true";
+    if (value == "False") value = "false";
     if (!value.empty()) grant->options.insert_or_assign(std::string(name), std::move(value));
   }
   const std::string expiry = TextOf(config, kExpiry);
