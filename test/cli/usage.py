@@ -18,7 +18,9 @@ from cli_case import CliCase, main
 
 COMMANDS = ["run", "validate", "explain", "sql", "functions", "generate", "generate neobank", "stop", "status", "ops", "ops query",
             "checkpoint", "checkpoint ls", "checkpoint show", "checkpoint verify", "checkpoint diff", "checkpoint trigger", "dlq",
-            "dlq ls", "dlq show", "table", "table check", "table compact", "table expire", "table orphans", "table rewrite-manifests", "digest", "version", "help"]
+            "dlq ls", "dlq show", "rebuild", "table", "table branch", "table branch create", "table branch drop", "table branch list",
+            "table check", "table compact", "table expire", "table fast-forward", "table orphans", "table rewrite-manifests", "table tag",
+            "table tag create", "table tag drop", "table tag list", "digest", "version", "help"]
 ENDLESS = """CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '100');
 CREATE TABLE gone (n BIGINT) WITH ('connector' = 'blackhole');
 INSERT INTO gone SELECT n FROM numbers;
