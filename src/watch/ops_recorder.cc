@@ -150,7 +150,9 @@ void OpsRecorder::Begin(const Plan& plan, const JobProgress& progress, Seen* see
   seen->losses.clear();
   seen->bytes = 0;
   seen->commits = 0;
-  seen->nanos = env_->SteadyNanos();
+  // Its first row may be of rows that were read and committed before anybody looked.
+  const int64_t age = progress.started_millis == 0 ? 0 : env_->NowMillis() - progress.started_millis;
+  seen->nanos = env_->SteadyNanos() - std::max<int64_t>(0, age) * 1'000'000;
 }
 
 void OpsRecorder::AddEpochs(const JobProgress& progress, int64_t after) {

@@ -68,6 +68,17 @@ class OpsRecorderTest : public ::testing::Test {
   ManualEnv env_;
 };
 
+// Whose first commit is there before the first look.
+TEST_F(OpsRecorderTest, TheFirstRateIsThatSinceTheQueryStarted) {
+  OpsRecorder recorder(folder_, {"p", "me", "7"}, &env_);
+  env_.Advance(5'000'000);
+  JobProgress job = After(1, 100);
+  job.started_millis = env_.NowMillis() - 2'000;
+  recorder.Observe(ClicksPlan(1), job);
+  ASSERT_TRUE(recorder.Flush().ok());
+  EXPECT_THAT(Query("SELECT input_rps FROM streaming_progress"), ElementsAre("50.0"));
+}
+
 TEST_F(OpsRecorderTest, ACommitIsARowWithItsDifferences) {
   OpsRecorder recorder(folder_, {"p", "me", "7"}, &env_);
   recorder.Observe(ClicksPlan(1), After(1, 100));
