@@ -14,6 +14,7 @@
 
 #include "connect/kafka/kafka_record_decoder.h"
 #include "connect/kafka/sink/kafka_envelope.h"
+#include "connect/kafka/testing/named_column.h"
 #include "data/value.h"
 #include "format/format.h"
 #include "server/cli/dead_letters/letter_of_record.h"
@@ -44,15 +45,6 @@ class Take {
   std::string_view rest_;
 };
 
-TableColumn ColumnNamed(std::string name, Type type, std::string metadata = "") {
-  TableColumn column;
-  column.name = std::move(name);
-  column.type = std::move(type);
-  if (!metadata.empty()) column.kind = TableColumn::Kind::kMetadata;
-  column.metadata_key = std::move(metadata);
-  return column;
-}
-
 // One of eight tables: the key raw, JSON or none, the value raw or JSON.
 struct Reading {
   KafkaColumns columns;
@@ -63,10 +55,9 @@ struct Reading {
     table.name = "t";
     const bool raw_value = (bits & 1) != 0, raw_key = (bits & 2) != 0, with_key = (bits & 4) != 0;
     const Type headers = HeadersType().WithNullable(false);
-    table.columns = {ColumnNamed("v", raw_value ? Type::Bytes() : Type(TypeId::kBigInt)),
-                     ColumnNamed("o", Type(TypeId::kBigInt, false), "offset"),
-                     ColumnNamed("h", headers, "headers"),
-                     ColumnNamed("ts", Type::TimestampLtz(3).WithNullable(false), "timestamp")};
+    table.columns = {Named("v", raw_value ? Type::Bytes() : Type(TypeId::kBigInt)),
+                     Named("o", Type(TypeId::kBigInt, false), "offset"), Named("h", headers, "headers"),
+                     Named("ts", Type::TimestampLtz(3).WithNullable(false), "timestamp")};
     table.options = {{"connector", "kafka"},
                      {"topic", "t"},
                      {"value.format", raw_value ? "raw" : "json"},
@@ -74,7 +65,7 @@ struct Reading {
                      {"properties.bootstrap.servers", "127.0.0.1:1"},
                      {"value.fields-include", "EXCEPT_KEY"}};
     if (with_key) {
-      table.columns.push_back(ColumnNamed("k", raw_key ? Type::String() : Type(TypeId::kInt)));
+      table.columns.push_back(Named("k", raw_key ? Type::String() : Type(TypeId::kInt)));
       table.options["key.fields"] = "k";
       table.options["key.format"] = raw_key ? "raw" : "json";
     }
