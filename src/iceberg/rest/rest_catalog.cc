@@ -15,17 +15,6 @@ constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 constexpr size_t kDeepestNamespace = 16;  // levels of namespaces that are looked into
 
-// Levels of a namespace are divided by the unit separator.
-std::string SpacePath(const std::vector<std::string>& space) {
-  std::string path;
-  for (const std::string& level : space) path += (path.empty() ? "" : "%1F") + UrlEncoded(level);
-  return path;
-}
-
-std::string TablePath(const TableName& name) {
-  return fmt::format("namespaces/{}/tables/{}", SpacePath(name.space), UrlEncoded(name.name));
-}
-
 Json Identifier(const TableName& name) { return Json{{"namespace", name.space}, {"name", name.name}}; }
 
 Json RequirementToJson(const AssertTableUuid& wanted) {
@@ -96,6 +85,18 @@ std::string CommitBody(const TableName& name, const TableCommit& commit) {
   return json.dump();
 }
 
+Result<std::string> RestCatalog::SpacePath(const std::vector<std::string>& space) {
+  ASSIGN_OR_RETURN(const std::string separator, session_.NamespaceSeparator());
+  std::string path;
+  for (const std::string& level : space) path += (path.empty() ? "" : separator) + UrlEncoded(level);
+  return path;
+}
+
+Result<std::string> RestCatalog::TablePath(const TableName& name) {
+  ASSIGN_OR_RETURN(const std::string space, SpacePath(name.space));
+  return fmt::format("namespaces/{}/tables/{}", space, UrlEncoded(name.name));
+}
+
 Status RestCatalog::ChangeOnce(const std::string& method, const std::string& path, const std::string& body,
                                int fine) {
   ASSIGN_OR_RETURN(const RestAnswer answer, session_.Change(method, path, body));
@@ -128,7 +129,8 @@ Status RestCatalog::CreateNamespace(const std::vector<std::string>& space) {
 Status RestCatalog::AddNamespaces(const std::vector<std::string>& parent,
                                   std::vector<std::vector<std::string>>* found) {
   if (parent.size() == kDeepestNamespace) return Status();
-  const std::string path = parent.empty() ? "namespaces" : "namespaces?parent=" + SpacePath(parent);
+  ASSIGN_OR_RETURN(const std::string above, SpacePath(parent));
+  const std::string path = parent.empty() ? "namespaces" : "namespaces?parent=" + above;
   ASSIGN_OR_RETURN(const Json spaces, GetAll(path, "namespaces"));
   for (const std::vector<std::string>& levels : NamespacesOf(spaces)) {
     if (levels.size() <= parent.size()) continue;  // a service that knows no levels gives the same again
@@ -145,7 +147,8 @@ Result<std::vector<std::vector<std::string>>> RestCatalog::ListNamespaces() {
 }
 
 Result<std::vector<std::string>> RestCatalog::ListTables(const std::vector<std::string>& space) {
-  Result<Json> identifiers = GetAll(fmt::format("namespaces/{}/tables", SpacePath(space)), "identifiers");
+  ASSIGN_OR_RETURN(const std::string path, SpacePath(space));
+  Result<Json> identifiers = GetAll(fmt::format("namespaces/{}/tables", path), "identifiers");
   if (!identifiers.ok()) {
     // A namespace that is not there has no tables.
     if (identifiers.status().message().find("answers 404") != std::string::npos)
@@ -164,9 +167,9 @@ Result<LoadedTable> RestCatalog::CreateTable(const TableName& name, const NewTab
             {"stage-create", false},
             {"properties", std::move(properties)}};
   if (!table.location.empty()) body["location"] = table.location;
-  ASSIGN_OR_RETURN(
-      const RestAnswer answer,
-      session_.Change("POST", fmt::format("namespaces/{}/tables", SpacePath(name.space)), body.dump()));
+  ASSIGN_OR_RETURN(const std::string space, SpacePath(name.space));
+  ASSIGN_OR_RETURN(const RestAnswer answer,
+                   session_.Change("POST", fmt::format("namespaces/{}/tables", space), body.dump()));
   if (answer.ok()) return TableOf(answer.json);
   if (answer.http.status.ok() && answer.http.code == kConflict)
     return Status::User(fmt::format("the table '{}' is there already", name.ToString()));
@@ -178,7 +181,8 @@ Result<LoadedTable> RestCatalog::CreateTable(const TableName& name, const NewTab
 }
 
 Result<LoadedTable> RestCatalog::LoadTable(const TableName& name) {
-  ASSIGN_OR_RETURN(const RestAnswer answer, session_.Get(TablePath(name)));
+  ASSIGN_OR_RETURN(const std::string path, TablePath(name));
+  ASSIGN_OR_RETURN(const RestAnswer answer, session_.Get(path));
   if (answer.ok()) return TableOf(answer.json);
   if (answer.http.status.ok() && answer.http.code == kNotFound)
     return Status::User(fmt::format("there is no table '{}' in the catalog", name.ToString()));
@@ -187,14 +191,15 @@ Result<LoadedTable> RestCatalog::LoadTable(const TableName& name) {
 
 Result<TableGrant> RestCatalog::AskForGrant(const TableName& name) {
   ASSIGN_OR_RETURN(const Json configuration, session_.Configuration());
-  ASSIGN_OR_RETURN(const RestAnswer answer, session_.Get(TablePath(name)));
+  ASSIGN_OR_RETURN(const std::string path, TablePath(name));
+  ASSIGN_OR_RETURN(const RestAnswer answer, session_.Get(path));
   if (answer.ok()) return GrantOf(configuration, answer.json);
   return Failure(answer);
 }
 
 Status RestCatalog::DropTable(const TableName& name) {
-  ASSIGN_OR_RETURN(const RestAnswer answer,
-                   session_.Change("DELETE", TablePath(name) + "?purgeRequested=false", ""));
+  ASSIGN_OR_RETURN(const std::string path, TablePath(name));
+  ASSIGN_OR_RETURN(const RestAnswer answer, session_.Change("DELETE", path + "?purgeRequested=false", ""));
   if (answer.ok()) return Status();
   if (answer.http.status.ok() && answer.http.code == kNotFound)
     return Status::User(fmt::format("there is no table '{}' in the catalog", name.ToString()));
@@ -202,7 +207,8 @@ Status RestCatalog::DropTable(const TableName& name) {
 }
 
 Status RestCatalog::DropNamespace(const std::vector<std::string>& space) {
-  ASSIGN_OR_RETURN(const RestAnswer answer, session_.Change("DELETE", "namespaces/" + SpacePath(space), ""));
+  ASSIGN_OR_RETURN(const std::string path, SpacePath(space));
+  ASSIGN_OR_RETURN(const RestAnswer answer, session_.Change("DELETE", "namespaces/" + path, ""));
   if (answer.ok()) return Status();
   if (answer.http.status.ok() && answer.http.code == kNotFound)
     return Status::User(fmt::format("there is no namespace '{}'", fmt::join(space, ".")));
@@ -223,7 +229,9 @@ Status RestCatalog::RenameTable(const TableName& name, const TableName& to) {
 }
 
 CommitAnswer RestCatalog::Commit(const TableName& name, const TableCommit& commit) {
-  Result<RestAnswer> sent = session_.Change("POST", TablePath(name), CommitBody(name, commit));
+  const Result<std::string> path = TablePath(name);
+  if (!path.ok()) return {CommitOutcome::kRefused, path.status(), {}};
+  Result<RestAnswer> sent = session_.Change("POST", *path, CommitBody(name, commit));
   if (!sent.ok()) return {CommitOutcome::kRefused, sent.status(), {}};
   const HttpAnswer& http = sent->http;
   if (!http.status.ok())

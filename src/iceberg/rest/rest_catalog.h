@@ -30,6 +30,9 @@ class RestCatalog : public Catalog {
   Result<TableGrant> AskForGrant(const TableName& name);
 
  private:
+  // A namespace and a table as they stand in a path, the levels divided as the service wants it.
+  Result<std::string> SpacePath(const std::vector<std::string>& space);
+  Result<std::string> TablePath(const TableName& name);
   Status AddNamespaces(const std::vector<std::string>& parent, std::vector<std::vector<std::string>>* found);
   // Every page of a list: the items of `member`.
   Result<Json> GetAll(const std::string& path, const char* member);

@@ -2,6 +2,7 @@
 // tokens.
 #include "iceberg/rest/rest_catalog.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
@@ -23,6 +24,7 @@
 namespace caudal::iceberg {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -46,9 +48,9 @@ class FakeService {
     server_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       return Check(request, response);
     });
-    server_.Get("/lake/v1/config", [](const httplib::Request& request, httplib::Response& response) {
+    server_.Get("/lake/v1/config", [this](const httplib::Request& request, httplib::Response& response) {
       const std::string prefix = request.get_param_value("warehouse") == "house" ? "of/house" : "";
-      Send(response, {{"defaults", Json::object()}, {"overrides", {{"prefix", prefix}}}});
+      Send(response, {{"defaults", defaults}, {"overrides", {{"prefix", prefix}}}});
     });
     server_.Post("/lake/v1/oauth/tokens",
                  [this](const httplib::Request& request, httplib::Response& response) {
@@ -73,13 +75,10 @@ class FakeService {
       Send(response, {{"namespaces", found}});
     });
     server_.Post(spaces, [](const httplib::Request&, httplib::Response& response) { response.status = 409; });
-    server_.Post(spaces +
-                     "/a\x1f"
-                     "d/tables",
+    // Patterns: one sign, whichever it is, between the levels.
+    server_.Post(spaces + "/a.d/tables",
                  [this](const auto& request, auto& response) { Create(request, response); });
-    const std::string table = spaces +
-                              "/a\x1f"
-                              "d/tables/t";
+    const std::string table = spaces + "/a.d/tables/t";
     server_.Get(table, [this](const httplib::Request&, httplib::Response& response) {
       const std::lock_guard lock(mutex_);
       if (table_.table_uuid.empty()) return Refuse(response, 404, "NoSuchTableException", "no such table");
@@ -109,6 +108,8 @@ class FakeService {
     return table_;
   }
 
+  Json defaults = Json::object();
+  std::vector<std::string> targets;  // of all requests, as they were on the wire
   bool wants_token = false;
   int tokens = 0;
   int commits = 0;  // that arrived
@@ -131,6 +132,7 @@ class FakeService {
   httplib::Server::HandlerResponse Check(const httplib::Request& request, httplib::Response& response) {
     using Answer = httplib::Server::HandlerResponse;
     const std::lock_guard lock(mutex_);
+    targets.push_back(request.target);
     ++arrivals_;
     arrived_.notify_all();
     if (request.method == "GET" && failing_reads > 0) {
@@ -306,6 +308,22 @@ TEST_F(RestCatalogTest, AsksByTheServicesPrefixAndReadsAllPages) {
   EXPECT_THAT(catalog.CreateTable(kTable, Columns()).status().message(), HasSubstr("is there already"));
   service_.failing_reads = 2;
   EXPECT_EQ(catalog.LoadTable(kTable)->metadata.table_uuid, made->metadata.table_uuid);
+}
+
+TEST_F(RestCatalogTest, DividesTheLevelsOfANamespaceAsTheServiceWantsIt) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {nullptr, "%1F"}, {"%1F", "%1F"}, {"%2E", "%2E"}, {".", "."}, {"\x1f", "%1F"}};
+  for (const auto& [said, divided_by] : kCases) {
+    service_.defaults = said == nullptr ? Json::object() : Json{{"namespace-separator", said}};
+    service_.targets.clear();
+    RestCatalog catalog(options_, Env::Real());
+    EXPECT_TRUE(said != nullptr || catalog.CreateTable(kTable, Columns()).ok());
+    EXPECT_TRUE(catalog.LoadTable(kTable).ok());
+    ASSERT_TRUE(catalog.ListNamespaces().ok());
+    const std::string levels = fmt::format("a{}d", divided_by);
+    EXPECT_THAT(service_.targets, Contains("/lake/v1/of/house/namespaces/" + levels + "/tables/t"));
+    EXPECT_THAT(service_.targets, Contains("/lake/v1/of/house/namespaces?parent=" + levels));
+  }
 }
 
 TEST_F(RestCatalogTest, EveryEpochIsThereOnceWhateverBecomesOfItsAnswer) {

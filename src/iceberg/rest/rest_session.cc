@@ -89,6 +89,12 @@ Status RestSession::Configure() {
         if (!prefix.empty()) options_.prefix = prefix;
         if (!uri.empty()) options_.uri = uri;
       }
+      // Services say it as it stands in a path: one that was encoded again would divide nothing.
+      for (const auto& said : {defaults, overrides}) {
+        if (said == answer.json.end() || !said->is_object()) continue;
+        const std::string separator = TextOf(*said, "namespace-separator");
+        if (!separator.empty()) separator_ = separator.find('%') == 0 ? separator : UrlEncoded(separator);
+      }
       while (options_.uri.ends_with('/')) options_.uri.pop_back();
       configured_ = true;
       configuration_ = answer.json;
@@ -99,6 +105,11 @@ Status RestSession::Configure() {
     std::this_thread::sleep_for(std::chrono::milliseconds(pause));
     pause = std::min(2 * pause, kLongestPauseMillis);
   }
+}
+
+Result<std::string> RestSession::NamespaceSeparator() {
+  RETURN_IF_ERROR(Configure());
+  return separator_;
 }
 
 Result<Json> RestSession::Configuration() {

@@ -24,6 +24,8 @@ class RestSession {
   Result<RestAnswer> Change(const std::string& method, const std::string& path, const std::string& body);
   // What the service said of itself. Asked for once.
   Result<Json> Configuration();
+  // What stands between the levels of a namespace in a path, in the form that paths have.
+  Result<std::string> NamespaceSeparator();
 
  private:
   Status Configure();
@@ -38,6 +40,7 @@ class RestSession {
   HttpClient http_;
   bool configured_ = false;
   Json configuration_;
+  std::string separator_ = "%1F";  // the unit separator, unless the service wants another
   std::string token_;
   int64_t renew_at_millis_ = 0;  // 0: it does not run out
 };
