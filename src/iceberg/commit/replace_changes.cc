@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "iceberg/commit/new_snapshot.h"
 #include "iceberg/deletes/deletion_vector.h"
 #include "iceberg/deletes/position_deletes.h"
 #include "iceberg/manifest/manifest_reader.h"
@@ -13,6 +12,7 @@
 #include "iceberg/manifest/manifest_writer.h"
 #include "iceberg/manifest/partition_key.h"
 #include "iceberg/partition_path.h"
+#include "iceberg/snapshot/new_snapshot.h"
 
 namespace caudal::iceberg {
 namespace {

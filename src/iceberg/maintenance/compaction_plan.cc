@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "iceberg/commit/new_snapshot.h"
 #include "iceberg/manifest/manifest_schema.h"
 #include "iceberg/manifest/partition_key.h"
+#include "iceberg/snapshot/new_snapshot.h"
 
 namespace caudal::iceberg {
 namespace {

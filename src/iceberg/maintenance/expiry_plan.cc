@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "iceberg/commit/new_snapshot.h"
 #include "iceberg/commit/token_tag.h"
+#include "iceberg/snapshot/new_snapshot.h"
 
 namespace caudal::iceberg {
 namespace {

@@ -6,94 +6,49 @@
 #include <map>
 #include <set>
 
-#include "iceberg/commit/new_snapshot.h"
 #include "iceberg/manifest/manifest_list.h"
 #include "iceberg/manifest/manifest_reader.h"
 #include "iceberg/manifest/manifest_schema.h"
 #include "iceberg/manifest/manifest_writer.h"
 #include "iceberg/manifest/partition_key.h"
+#include "iceberg/snapshot/new_snapshot.h"
+#include "iceberg/snapshot/snapshot_commit.h"
 
 namespace caudal::iceberg {
 namespace {
 
 constexpr int64_t kTargetManifestBytes = int64_t{8} << 20;
-constexpr int kRewriteAttempts = 5;
-constexpr int64_t kRewriteWait = 100;
 
 using Group = std::vector<ManifestFile>;  // of one content and one spec
 
-class ManifestRewrite {
+class ManifestRewrite : public SnapshotMaker {
  public:
-  ManifestRewrite(Catalog* catalog, const TableFiles& files, const TableName& name,
-                  const RewriteManifestsOptions& options)
-      : catalog_(catalog), files_(files), name_(name), options_(options) {}
+  ManifestRewrite(const TableFiles& files, const TableName& name, const RewriteManifestsOptions& options)
+      : files_(files), name_(name), options_(options) {}
 
-  Result<RewriteManifestsReport> Run() {
-    int64_t wait = kRewriteWait;
-    for (int attempt = 1;; ++attempt) {
-      ASSIGN_OR_RETURN(const bool done, Attempt());
-      if (done) return report_;
-      if (attempt == kRewriteAttempts) {
-        return Status::External(fmt::format("manifests of table '{}' were not rewritten after {} tries: {}",
-                                            name_.ToString(), attempt, last_.message()),
-                                Retry::kBackoff)
-            .Hint("the table is as its writers left it; say it again when they write less");
-      }
-      if (options_.wait) options_.wait(wait);
-      wait *= 2;
-    }
+  Result<RewriteManifestsReport> Commit(Catalog* catalog) {
+    SnapshotCommitOptions how;
+    how.branch = options_.branch;
+    how.wait = options_.wait;
+    RETURN_IF_ERROR(SnapshotCommit(catalog, files_, name_, this, how).Run());
+    return report_;
   }
 
- private:
-  Result<bool> Attempt() {
-    Result<LoadedTable> loaded = catalog_->LoadTable(name_);
-    if (!loaded.ok()) return Again(loaded.status());
-    const TableMetadata& table = loaded->metadata;
-    // An earlier try whose answer was lost.
-    for (const auto& [id, report] : tried_) {
+  Result<bool> IsSettled(const TableMetadata& table, const std::set<int64_t>& asked) override {
+    for (const int64_t id : asked) {
       if (table.FindSnapshot(id) == nullptr) continue;
-      report_ = report;
+      report_ = tried_.at(id);
       return true;
     }
-    const SnapshotRef* ref = table.FindRef(options_.branch);
-    if (ref == nullptr || ref->type != "branch") {
-      if (ref == nullptr && options_.branch == "main") return true;  // it has no snapshot yet
-      return Status::User(fmt::format("table '{}' has no branch '{}'", name_.ToString(), options_.branch));
-    }
-    report_ = {};
-    written_.clear();
-    Result<std::optional<Snapshot>> made = Build(table, *table.FindSnapshot(ref->snapshot_id));
-    if (!made.ok()) {
-      RemoveWritten();  // nobody was told of it
-      return made.status();
-    }
-    if (!*made) return true;
-    return Commit(table, *ref, **made);
-  }
-
-  Result<bool> Commit(const TableMetadata& table, const SnapshotRef& ref, const Snapshot& snapshot) {
-    SnapshotRef moved = ref;
-    moved.snapshot_id = snapshot.snapshot_id;
-    TableCommit commit;
-    commit.requirements = {AssertTableUuid{table.table_uuid},
-                           AssertRefSnapshotId{options_.branch, ref.snapshot_id}};
-    commit.updates = {AddSnapshot{snapshot}, SetSnapshotRef{options_.branch, moved}};
-    report_.snapshot_id = snapshot.snapshot_id;
-    tried_[snapshot.snapshot_id] = report_;
-    const CommitAnswer answer = catalog_->Commit(name_, commit);
-    if (answer.outcome == CommitOutcome::kDone) return true;
-    if (answer.outcome == CommitOutcome::kRefused) RemoveWritten();  // that very snapshot nobody has
-    return Again(answer.status);
-  }
-
-  Result<bool> Again(const Status& status) {
-    if (status.retry() != Retry::kBackoff) return status;
-    last_ = status;
-    return false;
+    return options_.branch == "main" && table.FindRef("main") == nullptr;  // it has no snapshot yet
   }
 
   // Nothing if no group gets smaller.
-  Result<std::optional<Snapshot>> Build(const TableMetadata& table, const Snapshot& head) {
+  Result<std::optional<SnapshotContents>> Make(const SnapshotAttempt& attempt) override {
+    const TableMetadata& table = *attempt.table;
+    const Snapshot& head = *attempt.head;
+    report_ = {};
+    written_ = attempt.written;
     if (head.manifest_list.empty()) {
       return Status::User(
                  fmt::format("snapshot {} lists its manifests in the metadata file", head.snapshot_id))
@@ -107,18 +62,42 @@ class ManifestRewrite {
         groups[{manifest.content, manifest.partition_spec_id}].push_back(manifest);
     }
     uuid_ = files_.NewUuid();
-    std::vector<ManifestFile> manifests;
+    SnapshotContents contents{.schema_id = table.current_schema_id, .name = uuid_};
     for (const auto& [key, group] : groups) {
       if (!CanShrink(table, group)) {
-        manifests.insert(manifests.end(), group.begin(), group.end());
+        contents.manifests.insert(contents.manifests.end(), group.begin(), group.end());
         report_.kept += static_cast<int64_t>(group.size());
         continue;
       }
       report_.replaced += static_cast<int64_t>(group.size());
-      RETURN_IF_ERROR(Rewrite(table, group, &manifests));
+      RETURN_IF_ERROR(Rewrite(table, group, &contents.manifests));
     }
-    if (report_.replaced == 0) return std::optional<Snapshot>();
-    return MakeSnapshot(table, head, manifests);
+    if (report_.replaced == 0) return std::optional<SnapshotContents>();
+    contents.summary = Summary(head);
+    report_.snapshot_id = attempt.snapshot_id;
+    tried_[attempt.snapshot_id] = report_;
+    return std::optional(std::move(contents));
+  }
+
+  Status GaveUp(int64_t attempts, bool, const Status& last) const override {
+    return Status::External(fmt::format("manifests of table '{}' were not rewritten after {} tries: {}",
+                                        name_.ToString(), attempts, last.message()),
+                            Retry::kBackoff)
+        .Hint("the table is as its writers left it; say it again when they write less");
+  }
+
+ private:
+  std::map<std::string, std::string> Summary(const Snapshot& head) const {
+    std::map<std::string, std::string> summary;
+    for (const auto& [key, value] : head.summary) {
+      if (key.starts_with("total-")) summary[key] = value;
+    }
+    summary["operation"] = "replace";
+    summary["engine-name"] = "caudal";
+    summary["manifests-created"] = std::to_string(report_.written);
+    summary["manifests-replaced"] = std::to_string(report_.replaced);
+    summary["manifests-kept"] = std::to_string(report_.kept);
+    return summary;
   }
 
   int64_t TargetBytes(const TableMetadata& table) const {
@@ -176,59 +155,19 @@ class ManifestRewrite {
     return Status();
   }
 
-  Result<std::optional<Snapshot>> MakeSnapshot(const TableMetadata& table, const Snapshot& head,
-                                               const std::vector<ManifestFile>& manifests) {
-    Snapshot snapshot{.snapshot_id = NewSnapshotId(table, files_.env()),
-                      .schema_id = table.current_schema_id};
-    snapshot.parent_snapshot_id = head.snapshot_id;
-    snapshot.sequence_number = table.last_sequence_number + 1;
-    snapshot.timestamp_ms = NextTimestamp(table, files_.env()->NowMillis());
-    for (const auto& [key, value] : head.summary) {
-      if (key.starts_with("total-")) snapshot.summary[key] = value;
-    }
-    snapshot.summary["operation"] = "replace";
-    snapshot.summary["engine-name"] = "caudal";
-    snapshot.summary["manifests-created"] = std::to_string(report_.written);
-    snapshot.summary["manifests-replaced"] = std::to_string(report_.replaced);
-    snapshot.summary["manifests-kept"] = std::to_string(report_.kept);
-    ASSIGN_OR_RETURN(const WrittenManifestList list,
-                     WriteManifestList(manifests, {.format_version = table.format_version,
-                                                   .snapshot_id = snapshot.snapshot_id,
-                                                   .parent_snapshot_id = snapshot.parent_snapshot_id,
-                                                   .sequence_number = snapshot.sequence_number,
-                                                   .first_row_id = table.next_row_id,
-                                                   .sync = RandomMarker(files_.env())}));
-    if (table.format_version >= 3) {
-      snapshot.first_row_id = table.next_row_id;
-      snapshot.added_rows = list.added_rows;
-    }
-    snapshot.manifest_list =
-        fmt::format("{}/snap-{}-1-{}.avro", MetadataFolder(table), snapshot.snapshot_id, uuid_);
-    RETURN_IF_ERROR(Write(snapshot.manifest_list, list.bytes));
-    return std::optional(std::move(snapshot));
-  }
-
   Status Write(const std::string& location, const std::string& bytes) {
     RETURN_IF_ERROR(files_.Write(location, bytes));
-    written_.push_back(location);
+    written_->push_back(location);
     return Status();
   }
 
-  // An orphan, no more, is what cannot be removed.
-  void RemoveWritten() {
-    for (const std::string& location : written_) (void)files_.Remove(location).ok();
-    written_.clear();
-  }
-
-  Catalog* catalog_;
   const TableFiles& files_;
   const TableName& name_;
   const RewriteManifestsOptions& options_;
   RewriteManifestsReport report_;
-  std::map<int64_t, RewriteManifestsReport> tried_;  // by the snapshot that was asked for
+  std::map<int64_t, RewriteManifestsReport> tried_;  // by the snapshot that was to be
   std::string uuid_;                                 // in the names of what the attempt writes
-  std::vector<std::string> written_;                 // by the attempt, for it alone
-  Status last_;
+  std::vector<std::string>* written_ = nullptr;      // by the attempt, for it alone
 };
 
 }  // namespace
@@ -236,7 +175,7 @@ class ManifestRewrite {
 Result<RewriteManifestsReport> RewriteManifests(Catalog* catalog, const TableFiles& files,
                                                 const TableName& name,
                                                 const RewriteManifestsOptions& options) {
-  return ManifestRewrite(catalog, files, name, options).Run();
+  return ManifestRewrite(files, name, options).Commit(catalog);
 }
 
 }  // namespace caudal::iceberg

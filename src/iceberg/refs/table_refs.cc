@@ -5,11 +5,11 @@
 #include <set>
 
 #include "iceberg/commit/branch_history.h"
-#include "iceberg/commit/new_snapshot.h"
 #include "iceberg/commit/snapshot_summary.h"
 #include "iceberg/commit/token_tag.h"
 #include "iceberg/manifest/manifest_list.h"
 #include "iceberg/refs/ref_commit.h"
+#include "iceberg/snapshot/new_snapshot.h"
 
 namespace caudal::iceberg {
 namespace {

@@ -1,4 +1,4 @@
-#include "iceberg/commit/new_snapshot.h"
+#include "iceberg/snapshot/new_snapshot.h"
 
 #include <cstdlib>
 #include <cstring>
