@@ -27,6 +27,8 @@ class ParquetReader {
   // Names of columns that it has not, each with what it is ("nested list").
   virtual const std::vector<std::pair<std::string, std::string>>& unreadable() const = 0;
   virtual int64_t rows() const = 0;
+  // The first row behind the row group that has `row`; rows() if there is no such row.
+  virtual int64_t GroupEnd(int64_t row) const = 0;
 
   // Reads only these columns, by name, as these types, from row `first` on. Data error if the file has
   // another type or has the name in another case. A column that the file lacks is NULL.

@@ -59,6 +59,8 @@ constexpr OptionSpec kTableOptions[] = {
      "of INCREMENTAL_FROM_SNAPSHOT_TIMESTAMP: begin with the first one of then or later, ms since 1970"},
     {"streaming-skip-overwrite-snapshots", Kind::kBoolean, "false", "pass over them instead of stopping"},
     {"streaming-skip-delete-snapshots", Kind::kBoolean, "false", "pass over them instead of stopping"},
+    {"streaming-changelog", Kind::kBoolean, "false",
+     "read what snapshots take away too: upserts and deletes of the table, as a changelog"},
     {"end-snapshot-id", Kind::kNotBuilt, "", "leave it out: whole snapshots are read"},
     {"lookup.full-cache.periodic-reload.interval", Kind::kDuration, "10 s",
      "of a lookup: how often to look for a new snapshot"},
@@ -104,6 +106,11 @@ Status IcebergConnector::CheckOptions(const Table& table) const {
   RETURN_IF_ERROR(IcebergOptions::From(table).status());
   RETURN_IF_ERROR(StreamOptions::From(table).status());
   return SnapshotChoice::From(table).status();
+}
+
+Result<ChangelogKinds> IcebergConnector::source_changelog(const Table& table) const {
+  ASSIGN_OR_RETURN(const StreamOptions options, StreamOptions::From(table));
+  return options.kinds(table);
 }
 
 Result<ChangelogKinds> IcebergConnector::sink_changelog(const Table& table) const {

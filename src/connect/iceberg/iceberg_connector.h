@@ -17,6 +17,7 @@ class IcebergConnector : public Connector {
   bool can_look_up() const override { return true; }
   Status CheckOptions(const Table& table) const override;
   std::vector<Field> metadata() const override;
+  Result<ChangelogKinds> source_changelog(const Table& table) const override;
   Result<ChangelogKinds> sink_changelog(const Table& table) const override;
   std::span<const OptionSpec> catalog_options() const override;
   Result<std::unique_ptr<ExternalCatalog>> MakeCatalog(const std::string& catalog, const Options& options,

@@ -127,6 +127,14 @@ Status ParquetFileReader::LoadSchema() {
 
 int64_t ParquetFileReader::rows() const { return source_->file->parquet_reader()->metadata()->num_rows(); }
 
+int64_t ParquetFileReader::GroupEnd(int64_t row) const {
+  const auto metadata = source_->file->parquet_reader()->metadata();
+  int64_t end = 0;
+  for (int group = 0; group < metadata->num_row_groups() && end <= row; ++group)
+    end += metadata->RowGroup(group)->num_rows();
+  return end;
+}
+
 // Names are matched exactly, as SQL's are; one that differs in its case alone is a slip, not an absence.
 Status ParquetFileReader::RefuseOtherCase(const std::string& name) const {
   const auto same = [&](const std::string& other) {

@@ -20,6 +20,7 @@ class ParquetFileReader : public ParquetReader {
   const std::vector<int32_t>& field_ids() const override { return field_ids_; }
   const std::vector<std::pair<std::string, std::string>>& unreadable() const override { return unreadable_; }
   int64_t rows() const override;
+  int64_t GroupEnd(int64_t row) const override;
   Status Project(const Schema& wanted, int64_t first) override;
   Result<Chunk> Next() override;
 

@@ -52,10 +52,9 @@ class RowWriter {
   ColumnBuilder rows_{caudal::Type(caudal::TypeId::kBigInt, false)};
 };
 
-}  // namespace
-
-Status AddDeletedPositions(FileSystem* files, const DataFile& deletes, const std::string& data_file,
-                           PositionSet* positions) {
+// Calls `each` for every place that the file names.
+template <typename Each>
+Status ForEachPlace(FileSystem* files, const DataFile& deletes, const Each& each) {
   if (deletes.file_format != "PARQUET" && deletes.file_format != "parquet") {
     return Status::User(
         fmt::format("'{}' is of format {}, which is not read", deletes.file_path, deletes.file_format));
@@ -82,9 +81,28 @@ Status AddDeletedPositions(FileSystem* files, const DataFile& deletes, const std
       if (paths.IsNull(row) || rows.IsNull(row) || rows[row] < 0) {
         return Status::Data(fmt::format("'{}' has a position delete without a place", path));
       }
-      if (paths[row].view() == data_file) positions->Add(rows[row]);
+      each(paths[row].view(), rows[row]);
     }
   }
+}
+
+}  // namespace
+
+Status AddDeletedPositions(FileSystem* files, const DataFile& deletes, const std::string& data_file,
+                           PositionSet* positions) {
+  return ForEachPlace(files, deletes, [&](std::string_view path, int64_t position) {
+    if (path == data_file) positions->Add(position);
+  });
+}
+
+Status AddAllDeletedPositions(FileSystem* files, const DataFile& deletes,
+                              std::map<std::string, PositionSet, std::less<>>* positions) {
+  auto last = positions->end();  // rows of one data file stand together
+  return ForEachPlace(files, deletes, [&](std::string_view path, int64_t position) {
+    if (last == positions->end() || last->first != path) last = positions->find(path);
+    if (last == positions->end()) last = positions->emplace(path, PositionSet()).first;
+    last->second.Add(position);
+  });
 }
 
 Result<PositionDeleteFile> WritePositionDeletes(const std::map<std::string, const PositionSet*>& positions) {

@@ -22,6 +22,10 @@ inline constexpr int32_t kDeletedPositionId = 2147483545;
 Status AddDeletedPositions(FileSystem* files, const DataFile& deletes, const std::string& data_file,
                            PositionSet* positions);
 
+// The same of every data file that it names.
+Status AddAllDeletedPositions(FileSystem* files, const DataFile& deletes,
+                              std::map<std::string, PositionSet, std::less<>>* positions);
+
 struct PositionDeleteFile {
   std::string bytes;
   DataFile file;  // without its path and partition

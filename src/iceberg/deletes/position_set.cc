@@ -34,6 +34,15 @@ void PositionSet::AddAll(const PositionSet& other) {
   for (const auto& [high, bitmap] : other.bitmaps_->by_high) bitmaps_->by_high[high] |= bitmap;
 }
 
+void PositionSet::RemoveAll(const PositionSet& other) {
+  for (const auto& [high, bitmap] : other.bitmaps_->by_high) {
+    const auto mine = bitmaps_->by_high.find(high);
+    if (mine == bitmaps_->by_high.end()) continue;
+    mine->second -= bitmap;
+    if (mine->second.isEmpty()) bitmaps_->by_high.erase(mine);
+  }
+}
+
 bool PositionSet::Contains(int64_t position) const {
   const auto found = bitmaps_->by_high.find(HighHalf(position));
   return found != bitmaps_->by_high.end() && found->second.contains(LowHalf(position));

@@ -22,6 +22,7 @@ class PositionSet {
 
   void Add(int64_t position);  // REQUIRES: position ≥ 0
   void AddAll(const PositionSet& other);
+  void RemoveAll(const PositionSet& other);
   bool Contains(int64_t position) const;
   int64_t size() const;
   bool operator==(const PositionSet& other) const;

@@ -73,10 +73,11 @@ Value SqlValue(const Type& type, const Value& value) {
 
 }  // namespace
 
-Result<std::unique_ptr<DataFileReader>> DataFileReader::Open(
-    FileSystem* files, const iceberg::TableMetadata& table, const iceberg::ScanPlan& plan,
-    const iceberg::ScanFile& file, const std::vector<ScanColumn>& columns, int split, int64_t first) {
-  const iceberg::DataFile& data = file.data.file;
+Result<std::unique_ptr<DataFileReader>> DataFileReader::OpenFile(FileSystem* files,
+                                                                 const iceberg::LiveFile& live,
+                                                                 const std::vector<ScanColumn>& columns,
+                                                                 int split, int64_t first) {
+  const iceberg::DataFile& data = live.file;
   if (data.file_format != "PARQUET" && data.file_format != "parquet") {
     return Status::User(
         fmt::format("'{}' is of format {}, which is not read", data.file_path, data.file_format));
@@ -89,8 +90,30 @@ Result<std::unique_ptr<DataFileReader>> DataFileReader::Open(
     return Status::Data(fmt::format("'{}' has {} rows, and the manifest says {}", made->path_,
                                     made->reader_->rows(), data.record_count));
   }
+  return made;
+}
+
+Result<std::unique_ptr<DataFileReader>> DataFileReader::Open(
+    FileSystem* files, const iceberg::TableMetadata& table, const iceberg::ScanPlan& plan,
+    const iceberg::ScanFile& file, const std::vector<ScanColumn>& columns, int split, int64_t first) {
+  ASSIGN_OR_RETURN(auto made, OpenFile(files, file.data, columns, split, first));
   ASSIGN_OR_RETURN(made->deleted_, ReadDeletedRows(files, plan, file));
   RETURN_IF_ERROR(made->Bind(table, file.data));
+  return made;
+}
+
+Result<std::unique_ptr<DataFileReader>> DataFileReader::OpenChanged(FileSystem* files,
+                                                                    const iceberg::TableMetadata& table,
+                                                                    const iceberg::ChangedRows& rows,
+                                                                    const std::vector<ScanColumn>& columns,
+                                                                    int split, int64_t first) {
+  ASSIGN_OR_RETURN(auto made, OpenFile(files, rows.data, columns, split, first));
+  if (rows.only) {
+    made->only_ = rows.positions.ToVector();
+  } else {
+    made->deleted_.AddAll(rows.positions);
+  }
+  RETURN_IF_ERROR(made->Bind(table, rows.data));
   return made;
 }
 
@@ -100,14 +123,13 @@ Status DataFileReader::Bind(const iceberg::TableMetadata& table, const iceberg::
     return Status::User(fmt::format("'{}' has no field ids", path_))
         .Hint("files that were not written for Iceberg are found by a name mapping, which is not read yet");
   }
-  Schema wanted;
   for (const ScanColumn& column : columns_) {
     Source source;
     if (column.from == ScanColumn::From::kField) {
       const auto found = std::find(ids.begin(), ids.end(), column.field.id);
       if (found != ids.end()) {
-        source.column = wanted.size();
-        wanted.fields.push_back(
+        source.column = wanted_.size();
+        wanted_.fields.push_back(
             {reader_->schema()[static_cast<int>(found - ids.begin())].name, ReadType(column.type)});
       } else if (const Value* value = IdentityOf(table, data, column.field.id)) {
         source.constant = SqlValue(column.type, *value);
@@ -116,11 +138,11 @@ Status DataFileReader::Bind(const iceberg::TableMetadata& table, const iceberg::
         source.constant = SqlValue(column.type, initial);
       }
     } else if (column.from == ScanColumn::From::kRowId || column.from == ScanColumn::From::kLastChange) {
-      source = BindLineage(column, data, &wanted);
+      source = BindLineage(column, data, &wanted_);
     }
     sources_.push_back(std::move(source));
   }
-  return reader_->Project(wanted, row_);
+  return reader_->Project(wanted_, row_);
 }
 
 DataFileReader::Source DataFileReader::BindLineage(const ScanColumn& column, const iceberg::LiveFile& data,
@@ -190,7 +212,35 @@ Result<ColumnPtr> DataFileReader::Convert(size_t i, const Chunk& read) const {
   return std::move(narrow).status().At(fmt::format("column '{}' of '{}'", column.name, path_));
 }
 
+Result<bool> DataFileReader::PassOver() {
+  const auto next = std::lower_bound(only_->begin(), only_->end(), row_);
+  if (next == only_->end()) return false;
+  if (*next < reader_->GroupEnd(row_)) return true;
+  row_ = *next;
+  RETURN_IF_ERROR(reader_->Project(wanted_, row_));
+  return true;
+}
+
+SelectionPtr DataFileReader::Wanted(int32_t rows) const {
+  auto selection = std::make_unique<Selection>();
+  if (only_) {
+    for (auto each = std::lower_bound(only_->begin(), only_->end(), row_);
+         each != only_->end() && *each < row_ + rows; ++each) {
+      selection->rows.push_back(static_cast<uint16_t>(*each - row_));
+    }
+  } else {
+    for (int32_t row = 0; row < rows; ++row) {
+      if (!deleted_.Contains(row_ + row)) selection->rows.push_back(static_cast<uint16_t>(row));
+    }
+  }
+  return SelectionPtr(std::move(selection));
+}
+
 Result<FileRows> DataFileReader::Next() {
+  if (only_) {
+    ASSIGN_OR_RETURN(const bool more, PassOver());
+    if (!more) return FileRows();
+  }
   ASSIGN_OR_RETURN(const Chunk read, reader_->Next());
   const int32_t rows = read.physical_rows();
   if (rows == 0) return FileRows();
@@ -199,14 +249,7 @@ Result<FileRows> DataFileReader::Next() {
     ASSIGN_OR_RETURN(columns.emplace_back(), Convert(i, read));
   }
   FileRows out{Chunk(std::move(columns), rows), row_};
-  if (deleted_.size() > 0) {
-    auto* selection = new Selection();
-    const SelectionPtr kept(selection);
-    for (int32_t row = 0; row < rows; ++row) {
-      if (!deleted_.Contains(row_ + row)) selection->rows.push_back(static_cast<uint16_t>(row));
-    }
-    out.chunk = out.chunk.WithSelection(kept);
-  }
+  if (only_ || deleted_.size() > 0) out.chunk = out.chunk.WithSelection(Wanted(rows));
   row_ += rows;
   return out;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "connect/iceberg/scan/scan_columns.h"
@@ -13,10 +14,11 @@
 #include "iceberg/deletes/position_set.h"
 #include "iceberg/metadata/table_metadata.h"
 #include "iceberg/scan/scan_plan.h"
+#include "iceberg/scan/snapshot_changes.h"
 
 namespace caudal {
 
-// Rows of a file, deleted ones among them that the chunk's selection leaves out.
+// Rows of a file, others among them that the chunk's selection leaves out.
 struct FileRows {
   Chunk chunk;
   int64_t first = 0;  // the number of the chunk's first physical row in the file
@@ -33,6 +35,14 @@ class DataFileReader {
                                                       const std::vector<ScanColumn>& columns, int split,
                                                       int64_t first);
 
+  // Of the rows that a snapshot changed; row groups that have none of them are passed over. `rows` need not
+  // outlive it.
+  static Result<std::unique_ptr<DataFileReader>> OpenChanged(FileSystem* files,
+                                                             const iceberg::TableMetadata& table,
+                                                             const iceberg::ChangedRows& rows,
+                                                             const std::vector<ScanColumn>& columns,
+                                                             int split, int64_t first);
+
   // A chunk without physical rows at the end.
   Result<FileRows> Next();
   // Positions that are left out.
@@ -47,7 +57,13 @@ class DataFileReader {
   };
   DataFileReader(const std::vector<ScanColumn>& columns, int split, int64_t first)
       : columns_(columns), split_(split), row_(first) {}
+  static Result<std::unique_ptr<DataFileReader>> OpenFile(FileSystem* files, const iceberg::LiveFile& data,
+                                                          const std::vector<ScanColumn>& columns, int split,
+                                                          int64_t first);
   Status Bind(const iceberg::TableMetadata& table, const iceberg::LiveFile& data);
+  // To the next row group that has a row of `only_`. False: there is none.
+  Result<bool> PassOver();
+  SelectionPtr Wanted(int32_t rows) const;
   // Of row lineage: what files that were rewritten say of each row.
   Source BindLineage(const ScanColumn& column, const iceberg::LiveFile& data, Schema* wanted) const;
   Result<ColumnPtr> Convert(size_t i, const Chunk& read) const;
@@ -59,8 +75,10 @@ class DataFileReader {
   std::string path_;
   std::unique_ptr<RandomAccessFile> file_;
   std::unique_ptr<ParquetReader> reader_;
+  Schema wanted_;                // of the file
   std::vector<Source> sources_;  // one a column
   iceberg::PositionSet deleted_;
+  std::optional<std::vector<int64_t>> only_;  // these rows alone, ascending
 };
 
 }  // namespace caudal

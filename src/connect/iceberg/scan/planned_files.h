@@ -6,35 +6,24 @@
 #include <memory>
 #include <vector>
 
-#include "connect/iceberg/scan/data_file_reader.h"
-#include "connect/iceberg/scan/file_filter.h"
-#include "connect/iceberg/scan/scan_rows.h"
+#include "connect/iceberg/scan/files_in_turn.h"
 
 namespace caudal {
 
-// What the reading of any plan of a table needs.
-struct ScanSurroundings {
-  FileSystem* files = nullptr;
-  std::vector<ScanColumn> columns;  // bound
-  FileFilter filter;
-  int share = 0;
-  int shares = 1;
-};
-
-class PlannedFiles {
+class PlannedFiles : public FilesInTurn {
  public:
   PlannedFiles(const ScanSurroundings* around, const iceberg::TableMetadata* table, iceberg::ScanPlan plan);
 
-  // The next rows, from `position` on, which is moved behind them; without any: all is read. Files that the
-  // filter leaves out count in positions all the same, which another query may go on from.
-  Result<SourceRows> Next(ScanPosition* position);
-
  private:
-  const ScanSurroundings& around_;
-  const iceberg::TableMetadata& table_;
+  size_t files() const override { return mine_.size(); }
+  const iceberg::LiveFile& file(size_t number) const override { return mine_[number]->data; }
+  Result<std::unique_ptr<DataFileReader>> Open(size_t number, int64_t first) override {
+    return DataFileReader::Open(around_.files, table_, plan_, *mine_[number], around_.columns, around_.share,
+                                first);
+  }
+
   iceberg::ScanPlan plan_;
   std::vector<const iceberg::ScanFile*> mine_;
-  std::unique_ptr<DataFileReader> reader_;  // of the file number position.files
 };
 
 }  // namespace caudal

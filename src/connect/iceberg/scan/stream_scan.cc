@@ -4,7 +4,9 @@
 
 #include <charconv>
 
+#include "connect/iceberg/scan/changed_files.h"
 #include "iceberg/scan/appended_files.h"
+#include "iceberg/scan/snapshot_changes.h"
 
 namespace caudal {
 namespace {
@@ -21,6 +23,8 @@ constexpr Strategy kStrategies[] = {{"TABLE_SCAN_THEN_INCREMENTAL", Start::kTabl
                                     {"INCREMENTAL_FROM_EARLIEST_SNAPSHOT", Start::kEarliest},
                                     {"INCREMENTAL_FROM_SNAPSHOT_ID", Start::kSnapshotId},
                                     {"INCREMENTAL_FROM_SNAPSHOT_TIMESTAMP", Start::kTimestamp}};
+
+constexpr std::string_view kChangelogOption = "streaming-changelog";
 
 bool IsTrue(const Table& table, std::string_view option) {
   const std::string_view value = table.option(option, "false");
@@ -46,7 +50,31 @@ const iceberg::Snapshot* Oldest(const iceberg::TableMetadata& table, int64_t hea
   return oldest;
 }
 
+// What a read as a changelog cannot have beside it.
+Status CheckChangelog(const Table& table, const StreamOptions& options) {
+  if (!options.changelog) return Status();
+  for (const std::string_view option :
+       {"streaming-skip-overwrite-snapshots", "streaming-skip-delete-snapshots"}) {
+    if (!IsTrue(table, option)) continue;
+    return Status::User(fmt::format("table '{}': '{}' passes over what '{}' reads", table.name, option,
+                                    kChangelogOption))
+        .Hint("leave one of them out");
+  }
+  const std::string_view splits = table.option("caudal.source.splits", "1");
+  if (splits == "1") return Status();
+  return Status::User(fmt::format("table '{}': 'caudal.source.splits' = '{}' would tear the changes of one "
+                                  "row apart, which '{}' reads in their order",
+                                  table.name, splits, kChangelogOption))
+      .Hint("leave 'caudal.source.splits' out");
+}
+
 }  // namespace
+
+ChangelogKinds StreamOptions::kinds(const Table& table) const {
+  if (!streaming || !changelog) return ChangelogKinds::InsertOnly();
+  return table.primary_key.empty() ? ChangelogKinds(ChangelogKinds::kI | ChangelogKinds::kD)
+                                   : ChangelogKinds::All();
+}
 
 Result<StreamOptions> StreamOptions::From(const Table& table) {
   StreamOptions options;
@@ -54,7 +82,11 @@ Result<StreamOptions> StreamOptions::From(const Table& table) {
   options.skips_overwrites = IsTrue(table, "streaming-skip-overwrite-snapshots");
   options.skips_deletes = IsTrue(table, "streaming-skip-delete-snapshots");
   ASSIGN_OR_RETURN(options.monitor_millis, ParseDurationMillis(table.option("monitor-interval", "60 s")));
-  const std::string_view wanted = table.option("starting-strategy", "INCREMENTAL_FROM_LATEST_SNAPSHOT");
+  options.changelog = IsTrue(table, kChangelogOption);
+  // Changes of rows that were never read are of little use.
+  const std::string_view wanted =
+      table.option("starting-strategy",
+                   options.changelog ? "TABLE_SCAN_THEN_INCREMENTAL" : "INCREMENTAL_FROM_LATEST_SNAPSHOT");
   const auto strategy = std::ranges::find(kStrategies, wanted, &Strategy::name);
   if (strategy == std::end(kStrategies)) {
     std::string known;
@@ -83,7 +115,8 @@ Result<StreamOptions> StreamOptions::From(const Table& table) {
                            table.name, option))
         .Hint("'start-snapshot-id' says where to begin");
   }
-  for (const std::string_view option : {"starting-strategy", "monitor-interval"}) {
+  RETURN_IF_ERROR(CheckChangelog(table, options));
+  for (const std::string_view option : {"starting-strategy", "monitor-interval", "streaming-changelog"}) {
     if (options.streaming || table.option(option).empty()) continue;
     return Status::User(fmt::format("table '{}': '{}' has no effect", table.name, option))
         .Hint("add 'streaming' = 'true'");
@@ -129,6 +162,16 @@ bool StreamScan::IsFirst(int64_t snapshot_id) const {
   return share_.mode == ScanShare::Mode::kAllThenAdded && share_.snapshot.snapshot_id == snapshot_id;
 }
 
+std::vector<ScanColumn> StreamScan::KeyColumns() const {
+  std::vector<ScanColumn> key;
+  for (const int column : request_.declared.primary_key) {
+    const TableColumn& declared = request_.declared.columns[static_cast<size_t>(column)];
+    key.push_back({ScanColumn::From::kField, declared.name, declared.type, {}});
+  }
+  BindScanColumns(*table_.FindSchema(share_.snapshot.schema_id), &key);
+  return key;
+}
+
 Status StreamScan::Refresh() {
   ASSIGN_OR_RETURN(iceberg::LoadedTable table, lake_->catalog().LoadTable(request_.options.name));
   if (table.metadata.table_uuid != share_.table_uuid)
@@ -158,15 +201,22 @@ Status StreamScan::Begin(int64_t snapshot_id) {
   const auto said = snapshot->summary.find("operation");
   const std::string operation = said == snapshot->summary.end() ? "append" : said->second;
   if (operation == "replace") return Status();
+  if (stream_.changelog) {
+    ASSIGN_OR_RETURN(iceberg::SnapshotChanges changes,
+                     iceberg::ReadChanges(lake_->files(), table_, *snapshot));
+    ASSIGN_OR_RETURN(planned_, ChangedFiles::Make(&around_, &table_, std::move(changes), KeyColumns()));
+    return Status();
+  }
   if (operation == "overwrite" && stream_.skips_overwrites) return Status();
   if (operation == "delete" && stream_.skips_deletes) return Status();
   if (operation != "append") {
     return Status::User(
-               fmt::format("snapshot {} takes rows away ('{}'), which a streaming read cannot follow "
-                           "yet",
+               fmt::format("snapshot {} takes rows away ('{}'), which a streaming read does not follow "
+                           "unless it is told to",
                            snapshot_id, operation))
-        .Hint(fmt::format("'streaming-skip-{}-snapshots' = 'true' passes over it, with the rows that it adds",
-                          operation));
+        .Hint(fmt::format("'{}' = 'true' reads it as updates and deletes; 'streaming-skip-{}-snapshots' = "
+                          "'true' passes over it, with the rows that it adds",
+                          kChangelogOption, operation));
   }
   ASSIGN_OR_RETURN(iceberg::ScanPlan plan, iceberg::AppendedFiles(lake_->files(), *snapshot));
   planned_ = std::make_unique<PlannedFiles>(&around_, &table_, std::move(plan));

@@ -2,8 +2,8 @@
 // in their order.
 //
 // A snapshot that only rewrites files is passed over, since its rows were read before; one that takes rows
-// away stops the read unless an option says that it may be passed over too. Used by one thread at a time;
-// blocks.
+// away stops the read unless an option says that it is read as a changelog, or may be passed over too. Used
+// by one thread at a time; blocks.
 #pragma once
 
 #include <algorithm>
@@ -28,9 +28,12 @@ struct StreamOptions {
   int64_t start_millis = 0;
   int64_t monitor_millis = 60'000;
   bool skips_overwrites = false, skips_deletes = false;
+  bool changelog = false;  // rows that snapshots take away are read too
 
   // User error for what does not fit together.
   static Result<StreamOptions> From(const Table& table);
+  // Of the rows that reading the table gives.
+  ChangelogKinds kinds(const Table& table) const;
   // Where the read begins in the table as it is now.
   Result<ScanShare> StartIn(const iceberg::TableMetadata& table, const ChosenSnapshot& head) const;
 };
@@ -54,6 +57,8 @@ class StreamScan : public ScanRows {
   // The files of the snapshot, unless it has none to read.
   Status Begin(int64_t snapshot_id);
   bool IsFirst(int64_t snapshot_id) const;
+  // Of the declared PRIMARY KEY.
+  std::vector<ScanColumn> KeyColumns() const;
 
   ScanRequest request_;
   SnapshotChoice choice_;
@@ -63,8 +68,8 @@ class StreamScan : public ScanRows {
   std::unique_ptr<IcebergLake> lake_;
   iceberg::TableMetadata table_;
   ScanSurroundings around_;
-  std::deque<int64_t> waiting_;            // snapshots behind position_.snapshot, oldest first
-  std::unique_ptr<PlannedFiles> planned_;  // of position_.snapshot
+  std::deque<int64_t> waiting_;           // snapshots behind position_.snapshot, oldest first
+  std::unique_ptr<FilesInTurn> planned_;  // of position_.snapshot
 };
 
 }  // namespace caudal
