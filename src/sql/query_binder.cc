@@ -11,6 +11,7 @@
 #include "sql/select_binder.h"
 #include "sql/table_function_binder.h"
 #include "sql/table_name.h"
+#include "sql/time_travel.h"
 
 namespace caudal::sql {
 namespace {
@@ -143,8 +144,14 @@ Result<Relation> QueryBinder::CastColumns(Relation relation, const std::vector<T
 
 Result<Relation> QueryBinder::BindFrom(const TableReference& table, const BindContext& context) {
   Relation relation;
+  std::optional<Option> moment;
+  if (table.system_time) {
+    ASSIGN_OR_RETURN(moment, MomentOf(table, catalog_, context));
+  }
   if (const NamedTable* named = std::get_if<NamedTable>(&table.node)) {
-    ASSIGN_OR_RETURN(relation, BindName(named->name, named->options, context));
+    std::vector<Option> options = named->options;
+    if (moment) options.push_back(*moment);
+    ASSIGN_OR_RETURN(relation, BindName(named->name, options, context));
     relation.scope.qualifier = named->name.parts.back().text;
   } else if (const DerivedTable* derived = std::get_if<DerivedTable>(&table.node)) {
     ASSIGN_OR_RETURN(relation, Bind(*derived->query, context));

@@ -3,6 +3,7 @@
 
   test/cli/tables.py build/release/caudal [-k PATTERN]
 """
+import datetime
 import os
 import time
 
@@ -53,6 +54,34 @@ class Tables(CliCase):
             self.caudal("sql", CATALOG + "DROP TABLE lake.shop.orders; DROP DATABASE lake.shop;")
             for file in self.data_files():
                 file.unlink()
+
+    def test_a_table_is_read_as_it_was(self):
+        """By the moment, in the time zone of the session; a column that came later is not there then."""
+        self.make()
+        self.insert((1, "a"), (2, "b"))
+        time.sleep(0.01)
+        moment = datetime.datetime.now(datetime.timezone.utc)
+        time.sleep(0.01)
+        self.insert((2, "c"), (3, "d"))
+        self.caudal("sql", CATALOG + "ALTER TABLE lake.shop.orders ADD note STRING;")
+
+        def read(what, when, setting=""):
+            found = self.rows("sql", CATALOG + setting + f"SELECT {what} FROM lake.shop.orders FOR SYSTEM_TIME AS OF {when} AS o ORDER BY o.id;")
+            return [(row["id"], row["s"]) for row in found if "id" in row]
+
+        text = moment.isoformat(sep=" ", timespec="milliseconds").removesuffix("+00:00")
+        self.assertEqual(read("id, s", f"TIMESTAMP '{text}'"), [(1, "a"), (2, "b")])
+        self.assertEqual(read("id, s", f"TIMESTAMP '{text}' + INTERVAL '1' HOUR"), [(1, "a"), (2, "c"), (3, "d")])
+        there = (moment + datetime.timedelta(hours=9)).isoformat(sep=" ", timespec="milliseconds").removesuffix("+00:00")
+        self.assertEqual(read("id, s", f"TIMESTAMP '{there}'", "SET 'table.local-time-zone' = 'Asia/Tokyo';"), [(1, "a"), (2, "b")])
+        for query, wanted in ((f"SELECT note FROM lake.shop.orders FOR SYSTEM_TIME AS OF TIMESTAMP '{text}'", "columns are those of the snapshot's time"),
+                              ("SELECT id FROM lake.shop.orders FOR SYSTEM_TIME AS OF TIMESTAMP '2001-01-01 00:00:00'", "no snapshot of 978307200000 ms"),
+                              ("SELECT id FROM lake.shop.orders FOR SYSTEM_TIME AS OF 'yesterday'", "needs a TIMESTAMP"),
+                              ("SELECT id FROM lake.shop.orders FOR SYSTEM_TIME AS OF CURRENT_TIMESTAMP", "the same at every run"),
+                              ("SELECT id FROM (SELECT id FROM lake.shop.orders) FOR SYSTEM_TIME AS OF TIMESTAMP '2026-01-01 00:00:00'", "needs a table"),
+                              ("CREATE TABLE f (a INT) WITH ('connector' = 'filesystem', 'path' = 'f', 'format' = 'json');"
+                               "SELECT a FROM f FOR SYSTEM_TIME AS OF TIMESTAMP '2026-01-01 00:00:00'", "connector 'filesystem' keeps none")):
+            self.assertIn(wanted, self.refused("sql", CATALOG + query + ";", code=3), query)
 
     def test_metadata_that_cannot_be_read_is_damage(self):
         self.make()

@@ -328,8 +328,6 @@ TEST(QueryParserTest, RefusesByName) {
   EXPECT_EQ(Brief("SELECT a FROM t WHERE a NOT ILIKE 'x'"), "ILIKE is not built yet @ line 1, column 29");
   EXPECT_EQ(Brief("SELECT SUM(a) OVER (ORDER BY b ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t"),
             "the window frame ROWS is not built yet @ line 1, column 32");
-  EXPECT_EQ(Brief("SELECT * FROM t FOR SYSTEM_TIME AS OF x"),
-            "FOR SYSTEM_TIME AS OF without a JOIN is not built yet @ line 1, column 17");
   EXPECT_EQ(Brief("SELECT * FROM UNNEST(a)"), "UNNEST is not built yet @ line 1, column 15");
   EXPECT_EQ(Brief("ALTER VIEW v RENAME TO u"), "ALTER VIEW is not built yet @ line 1, column 7");
   EXPECT_EQ(Brief("CREATE FUNCTION f AS 'x'"), "CREATE FUNCTION is not built yet @ line 1, column 8");

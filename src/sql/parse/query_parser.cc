@@ -125,8 +125,6 @@ Result<QueryPtr> QueryParser::ParseSelect() {
   RETURN_IF_ERROR(ParseSelectList(select));
   if (cursor_.AcceptKeyword("FROM")) {
     ASSIGN_OR_RETURN(select.from, ParseTableReference());
-    if (select.from->system_time)
-      return cursor_.NotBuilt(select.from->system_time_range, "FOR SYSTEM_TIME AS OF without a JOIN");
     ASSIGN_OR_RETURN(select.joins, ParseJoins());
   }
   if (cursor_.AcceptKeyword("WHERE")) {

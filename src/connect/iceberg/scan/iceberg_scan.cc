@@ -145,6 +145,12 @@ Result<ScanPosition> ScanPosition::Parse(const Position& text, const std::string
   return position;
 }
 
+Status CheckColumnsOf(const ScanRequest& request, const iceberg::TableMetadata& table,
+                      const iceberg::Schema& schema) {
+  if (schema.schema_id == table.current_schema_id) return CheckScanColumns(request.declared, schema);
+  return CheckAskedColumns(request.declared, request.columns, schema);
+}
+
 Status IcebergScan::Bind(const ScanRequest& request, const ScanShare& share,
                          const iceberg::TableMetadata& table, ScanSurroundings* around) {
   if (table.table_uuid != share.table_uuid) {
@@ -156,7 +162,7 @@ Status IcebergScan::Bind(const ScanRequest& request, const ScanShare& share,
   if (schema == nullptr) {
     return Status::Data(fmt::format("the table's schema {} is gone", share.snapshot.schema_id));
   }
-  RETURN_IF_ERROR(CheckScanColumns(request.declared, *schema));
+  RETURN_IF_ERROR(CheckColumnsOf(request, table, *schema));
   around->files = request.files;
   around->columns = request.columns;
   around->filter = FileFilter(request.filters, request.declared, *schema);

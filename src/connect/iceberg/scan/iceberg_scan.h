@@ -56,6 +56,11 @@ struct ScanRequest {
   Env* env = nullptr;
 };
 
+// Whether what is asked for fits a schema of the table: all that is declared must fit the current one. User
+// error that names the column.
+Status CheckColumnsOf(const ScanRequest& request, const iceberg::TableMetadata& table,
+                      const iceberg::Schema& schema);
+
 class IcebergScan : public ScanRows {
  public:
   // Plans the share. User error if the table or the snapshot is gone or the columns do not fit it.

@@ -74,8 +74,11 @@ Result<std::vector<Split>> FindSplits(const ScanRequest& request, const Snapshot
   ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(options, request.files, request.env));
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(options.name));
   ASSIGN_OR_RETURN(const ChosenSnapshot chosen, ChosenSnapshot::Of(choice, table.metadata));
-  RETURN_IF_ERROR(CheckScanColumns(
-      request.declared, metadata ? MetadataSchema(*metadata) : *table.metadata.FindSchema(chosen.schema_id)));
+  if (metadata) {
+    RETURN_IF_ERROR(CheckScanColumns(request.declared, MetadataSchema(*metadata)));
+  } else {
+    RETURN_IF_ERROR(CheckColumnsOf(request, table.metadata, *table.metadata.FindSchema(chosen.schema_id)));
+  }
   RETURN_IF_ERROR(CheckLineage(request.columns, table.metadata.format_version));
   ScanShare share{table.metadata.table_uuid, chosen, 0, splits, ScanShare::Mode::kOnce};
   if (stream.streaming) {

@@ -98,6 +98,19 @@ Status CheckScanColumns(const Table& table, const iceberg::Schema& schema) {
   return Status();
 }
 
+Status CheckAskedColumns(const Table& table, const std::vector<ScanColumn>& asked,
+                         const iceberg::Schema& schema) {
+  for (const ScanColumn& each : asked) {
+    const TableColumn* column = each.from == ScanColumn::From::kField ? table.FindColumn(each.name) : nullptr;
+    if (column == nullptr) continue;
+    const Status status = CheckColumn(*column, schema);
+    if (status.ok()) continue;
+    return Status::User(status.message())
+        .Hint(status.hint() + ", or of the SELECT: columns are those of the snapshot's time");
+  }
+  return Status();
+}
+
 void BindScanColumns(const iceberg::Schema& schema, std::vector<ScanColumn>* columns) {
   for (ScanColumn& column : *columns) {
     for (const iceberg::Field& field : schema.fields) {

@@ -32,6 +32,9 @@ std::vector<ScanColumn> ScanColumnsOf(const Table& table, const ReadRequest& req
 // Every declared column must be a field of the schema by its exact name, and of a type that the declared one
 // can hold: User error that names the column.
 Status CheckScanColumns(const Table& table, const iceberg::Schema& schema);
+// The same of the columns that are asked for alone: of a snapshot that had others than the table has now.
+Status CheckAskedColumns(const Table& table, const std::vector<ScanColumn>& asked,
+                         const iceberg::Schema& schema);
 // The fields behind the columns. REQUIRES: CheckScanColumns was OK.
 void BindScanColumns(const iceberg::Schema& schema, std::vector<ScanColumn>* columns);
 
