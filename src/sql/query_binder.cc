@@ -6,12 +6,12 @@
 
 #include "expr/scalar_function.h"
 #include "sql/expression_binder.h"
+#include "sql/lookup/time_travel.h"
 #include "sql/parse/name_parser.h"
 #include "sql/parse/parser.h"
 #include "sql/select_binder.h"
 #include "sql/table_function_binder.h"
 #include "sql/table_name.h"
-#include "sql/time_travel.h"
 
 namespace caudal::sql {
 namespace {

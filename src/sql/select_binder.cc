@@ -7,7 +7,7 @@
 
 #include "expr/aggregate_function.h"
 #include "sql/group_binder.h"
-#include "sql/lookup_binder.h"
+#include "sql/lookup/lookup_binder.h"
 #include "sql/parse/find_calls.h"
 #include "sql/rank_binder.h"
 #include "sql/window_spec.h"

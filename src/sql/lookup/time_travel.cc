@@ -1,4 +1,4 @@
-#include "sql/time_travel.h"
+#include "sql/lookup/time_travel.h"
 
 #include <fmt/format.h>
 

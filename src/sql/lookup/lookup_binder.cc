@@ -1,4 +1,4 @@
-#include "sql/lookup_binder.h"
+#include "sql/lookup/lookup_binder.h"
 
 #include <fmt/format.h>
 
