@@ -96,6 +96,45 @@ class Branches(CliCase):
             self.assertEqual([row[0] for row in self.read_branch(name, "audit")], wanted + [9999])
             self.assertIn("whole: ", self.table("check", "catalog.sql", f"lake.shop.{name}").stdout)
 
+    def test_a_query_does_not_go_on_without_the_rows_of_its_branch(self):
+        """A branch that is gone, or left out of the query, takes epochs along that are committed nowhere else."""
+        for key in ("", ", PRIMARY KEY (id) NOT ENFORCED"):
+            name = "gk" if key else "ga"
+            self.make(name, 3, key)
+            self.insert(name, (-1, "before"))
+            to_audit = JOB.format(name=name)
+            to_main = to_audit.replace("/*+ OPTIONS('branch' = 'audit') */", "")
+
+            def arrive(number, name=name):
+                self.write(f"in-{name}/{number:04}.ndjson", json.dumps({"id": number, "s": "x"}) + "\n")
+
+            def run(job, code=0, name=name):
+                self.write("job.sql", job)
+                return self.caudal("run", "job.sql", "--state", f"state-{name}", "--until-idle", "300 ms", code=code).stderr
+
+            arrive(1)
+            run(to_audit)
+            run(to_audit)  # epochs without rows are no reason to forget those that had some
+            (branch,) = [row for row in self.rows("table", "branch", "list", "catalog.sql", f"lake.shop.{name}") if row["branch"] == "audit"]
+            said = run(to_main, code=3)
+            self.assertIn("were committed to branch 'audit', and it is to write to 'main' now", said)
+            self.table("branch", "drop", "catalog.sql", f"lake.shop.{name}", "audit")
+            arrive(2)
+            self.assertIn("branch 'audit' is gone: the query's epochs up to", run(to_audit, code=3))
+            self.assertEqual(self.read(name), [(-1, "before")])
+            # The way out that it names.
+            self.table("branch", "create", "catalog.sql", f"lake.shop.{name}", "audit", "--snapshot", branch["snapshot"])
+            run(to_audit)
+            self.assertEqual([row[0] for row in self.read_branch(name, "audit")], [-1, 1, 2])
+            # Once 'main' has them all, the query may write there.
+            self.table("fast-forward", "catalog.sql", f"lake.shop.{name}", "main", "--to", "audit")
+            arrive(3)
+            run(to_main)
+            self.table("branch", "drop", "catalog.sql", f"lake.shop.{name}", "audit")
+            arrive(4)
+            run(to_main)
+            self.assertEqual([row[0] for row in self.read(name)], [-1, 1, 2, 3, 4])
+
     def test_a_branch_is_read_as_it_grows(self):
         self.make("t")
         self.insert("t", (1, "a"))

@@ -49,7 +49,18 @@ Result<Epoch> IcebergCommitter::LastCommitted() {
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
   NoteHistory(table.metadata);
   const iceberg::TokenFinding finding = iceberg::FindToken(table.metadata, plan_->branch, plan_->Token({}));
-  return finding.newest ? Epoch{finding.newest->generation, finding.newest->epoch} : Epoch();
+  const Epoch newest = finding.newest ? Epoch{finding.newest->generation, finding.newest->epoch} : Epoch();
+  Status there = branch_.Check(table.metadata, plan_->branch, newest);
+  if (!there.ok()) return std::move(there).At(plan_->options.frame());
+  return newest;
+}
+
+Status IcebergCommitter::CheckBranch(IcebergLake* lake) {
+  if (plan_->branch == "main" || plan_->ephemeral) return Status();
+  ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
+  const iceberg::TokenFinding finding = iceberg::FindToken(table.metadata, plan_->branch, plan_->Token({}));
+  return branch_.Check(table.metadata, plan_->branch,
+                       finding.newest ? Epoch{finding.newest->generation, finding.newest->epoch} : Epoch());
 }
 
 void IcebergCommitter::NoteHistory(const iceberg::TableMetadata& table) {
@@ -118,6 +129,7 @@ Status IcebergCommitter::CommitEpoch(Epoch epoch, std::span<const Committable> c
   token.positions = positions_;
   ASSIGN_OR_RETURN(const bool settled, settled_.Has(epoch));
   if (settled) return Status();
+  RETURN_IF_ERROR(CheckBranch(lake));
   Status whole = CheckFiles(parts);
   if (whole.ok()) whole = CheckKey(parts);
   if (!whole.ok()) {
@@ -138,7 +150,7 @@ Status IcebergCommitter::CommitEpoch(Epoch epoch, std::span<const Committable> c
                    iceberg::CommitAppend(&lake->catalog(), lake->files(), plan_->options.name,
                                          iceberg::JoinAppends(appends), token, options));
   NoteCommit(token, outcome, began);
-  return Status();
+  return plan_->ephemeral ? Status() : branch_.Note(plan_->branch, epoch);
 }
 
 Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<IcebergCommittable>& parts,
@@ -162,7 +174,10 @@ Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<Iceberg
   }
   if (!upserts) RETURN_IF_ERROR(BringKeysAlong(lake));
   // An epoch that changed nothing left no token by which a repeated commit would know it.
-  if (outcome.snapshot_id == 0) RETURN_IF_ERROR(settled_.Note({token.generation, token.epoch}));
+  const Epoch committed{token.generation, token.epoch};
+  if (outcome.snapshot_id == 0) RETURN_IF_ERROR(settled_.Note(committed));
+  const bool left_token = outcome.snapshot_id != 0 && !plan_->ephemeral;
+  if (left_token) RETURN_IF_ERROR(branch_.Note(plan_->branch, committed));
   // Nobody asks for them again, and what stays is a leftover.
   for (const IcebergCommittable& part : parts) {
     if (part.keys) (void)plan_->state_files->Remove(part.keys->path).ok();

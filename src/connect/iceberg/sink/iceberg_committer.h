@@ -11,6 +11,7 @@
 #include "api/sink.h"
 #include "api/sink_commit.h"
 #include "connect/iceberg/iceberg_lake.h"
+#include "connect/iceberg/sink/branch_note.h"
 #include "connect/iceberg/sink/iceberg_committable.h"
 #include "connect/iceberg/sink/iceberg_sink_plan.h"
 #include "connect/iceberg/sink/settled_epoch.h"
@@ -23,9 +24,13 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper, public Com
  public:
   // Both outlive the committer; `keys` is null if the table has no key.
   IcebergCommitter(const IcebergSinkPlan* plan, TableKeys* keys)
-      : plan_(plan), keys_(keys), settled_(plan->state_files, plan->scratch) {}
+      : plan_(plan),
+        keys_(keys),
+        settled_(plan->state_files, plan->scratch),
+        branch_(plan->state_files, plan->scratch) {}
 
-  // The newest token of this sink in the history of the branch.
+  // The newest token of this sink in the history of the branch. User error if that lacks what was committed
+  // to it.
   Result<Epoch> LastCommitted() override;
   void NotePositions(const std::vector<SourcePosition>& positions) override;
   CommitResult Commit(Epoch epoch, std::span<const Committable> committables) override;
@@ -42,6 +47,8 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper, public Com
   Status BringKeysAlong(IcebergLake* lake);
   // The epoch was acknowledged just now, by an attempt that began at `began` (wall clock, ms).
   void NoteCommit(const iceberg::PipelineToken& token, const iceberg::AppendOutcome& outcome, int64_t began);
+  // What another process or a person may have done to the branch since the last commit.
+  Status CheckBranch(IcebergLake* lake);
   // What the history tells of the sink's epochs, acknowledged when nobody was there any more to note it.
   void NoteHistory(const iceberg::TableMetadata& table);
   // User error if the epoch was prepared for another key than the table is declared with now.
@@ -54,6 +61,7 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper, public Com
   iceberg::HeadFiles known_;  // of the table, from commit to commit
   std::unique_ptr<IcebergLake> lake_;
   SettledEpoch settled_;
+  BranchNote branch_;
   std::vector<SinkCommit> commits_;  // not taken yet
   std::string positions_;            // JSON, of the epoch that is committed next
 };
