@@ -45,7 +45,7 @@ constexpr OptionSpec kTableOptions[] = {
     {"caudal.sink.max-open-files", Kind::kInteger, "32",
      "files that a task writes at once; rows of further partitions wait in memory"},
     {"caudal.sink.buffer-size", Kind::kBytes, "64MB",
-     "how much of a task may wait so; beyond, its largest partitions are written"},
+     "how much of a task may wait so; beyond, its largest partitions are written (16MB with a PRIMARY KEY)"},
     {"snapshot-id", Kind::kString, "", "read this snapshot, as it was"},
     {"as-of-timestamp", Kind::kString, "", "read the snapshot that was current then, in ms since 1970"},
     {"tag", Kind::kString, "", "read the snapshot of this tag"},

@@ -203,7 +203,9 @@ Result<IcebergOptions> IcebergOptions::From(const Table& table) {
                                     table.name, files, kMostFiles));
   }
   ASSIGN_OR_RETURN(options.unique, UniqueOf(table));
-  ASSIGN_OR_RETURN(options.buffer_bytes, ParseBytes(table.option("caudal.sink.buffer-size", "64MB")));
+  // What waits for its key to come again needs no large files: a run goes into the file that is open.
+  const char* const buffer = table.primary_key.empty() ? "64MB" : "16MB";
+  ASSIGN_OR_RETURN(options.buffer_bytes, ParseBytes(table.option("caudal.sink.buffer-size", buffer)));
   return options;
 }
 

@@ -29,16 +29,42 @@ struct Footer {
   }
 };
 
-// Takes `count` values off the front of `bytes`; false if there are not so many.
-template <typename T>
-bool TakeValues(uint64_t count, std::string_view* bytes, T* values) {
-  if (count > bytes->size() / sizeof(*values->data())) return false;
-  values->resize(count);
-  const size_t size = count * sizeof(*values->data());
-  if (size > 0) std::memcpy(values->data(), bytes->data(), size);
-  bytes->remove_prefix(size);
-  return true;
-}
+// Reads a file from its start, piece by piece, and adds up its checksum.
+class TableReader {
+ public:
+  // Up to `end`.
+  TableReader(RandomAccessFile* file, int64_t end) : file_(file), end_(end) {}
+
+  // False: the file does not have so many values.
+  template <typename T>
+  bool has(uint64_t count) const {
+    return count <= static_cast<uint64_t>(end_ - at_) / sizeof(T);
+  }
+  // REQUIRES: it has them. False: it has become shorter.
+  template <typename T>
+  Result<bool> Take(std::span<T> values) {
+    auto* out = reinterpret_cast<char*>(values.data());
+    for (auto left = static_cast<int64_t>(values.size_bytes()); left > 0;) {
+      ASSIGN_OR_RETURN(const MutableBufferPtr bytes,
+                       file_->Read(at_, std::min(left, static_cast<int64_t>(kBuffer))));
+      const auto size = static_cast<int64_t>(bytes->size());
+      if (size == 0) return false;
+      checksum_ = Crc32c(bytes->view(), checksum_);
+      std::memcpy(out, bytes->data(), bytes->size());
+      out += size;
+      at_ += size;
+      left -= size;
+    }
+    return true;
+  }
+  bool at_end() const { return at_ == end_; }
+  uint32_t checksum() const { return checksum_; }
+
+ private:
+  RandomAccessFile* file_;
+  int64_t at_ = 0, end_;
+  uint32_t checksum_ = 0;
+};
 
 uint64_t WordOf(const KeyHash& key, uint64_t words) {
   return static_cast<uint64_t>((static_cast<unsigned __int128>(key.high) * words) >> 64);
@@ -144,35 +170,48 @@ Result<std::unique_ptr<const IndexRun>> IndexRun::Open(FileSystem* files, const 
     ASSIGN_OR_RETURN(const bool there, files->Exists(path + end));
     if (!there) return Status::Data(fmt::format("'{}{}' is missing", path, end));
   }
-  ASSIGN_OR_RETURN(const std::string table, files->ReadAll(path + ".run"));
+  ASSIGN_OR_RETURN(const auto table, files->Open(path + ".run"));
   ASSIGN_OR_RETURN(run->keys_, files->Open(path + ".keys"));
-  Status read = run->ReadTable(table);
+  Status read = run->ReadTable(table.get());
   if (!read.ok()) return std::move(read).At(fmt::format("key index '{}'", path));
   return std::unique_ptr<const IndexRun>(std::move(run));
 }
 
-Status IndexRun::ReadTable(std::string_view bytes) {
+// Not as a whole, since the filter of many keys would then be in memory twice.
+Status IndexRun::ReadTable(RandomAccessFile* table) {
   Footer footer;
   const Status damaged = Status::Data("a run of the index of keys is damaged");
-  if (bytes.size() < kMagic.size() + sizeof(footer) || !bytes.starts_with(kMagic)) return damaged;
-  std::memcpy(&footer, bytes.data() + bytes.size() - sizeof(footer), sizeof(footer));
-  bytes.remove_suffix(sizeof(footer));
-  if (footer.end != Footer().end || footer.checksum != footer.Checksum(Crc32c(bytes)) ||
-      footer.bits > kMostBits || footer.words == 0)
-    return damaged;
+  constexpr auto kFooter = static_cast<int64_t>(sizeof(footer));
+  if (table->size() < kFooter) return damaged;
+  ASSIGN_OR_RETURN(const MutableBufferPtr end, table->Read(table->size() - kFooter, kFooter));
+  if (end->size() != sizeof(footer)) return damaged;
+  std::memcpy(&footer, end->data(), sizeof(footer));
+  if (footer.end != Footer().end || footer.bits > kMostBits || footer.words == 0) return damaged;
   bits_ = static_cast<int>(footer.bits);
   const uint64_t shares = uint64_t{1} << bits_;
-  bytes.remove_prefix(kMagic.size());
-  if (!TakeValues(footer.words, &bytes, &filter_) || !TakeValues(shares + 1, &bytes, &starts_) ||
-      !TakeValues(shares, &bytes, &sums_))
-    return damaged;
+  TableReader reader(table, table->size() - kFooter);
+  const auto take = [&](uint64_t count, auto* values) -> Status {
+    if (!reader.has<std::remove_reference_t<decltype((*values)[0])>>(count)) return damaged;
+    values->resize(count);
+    ASSIGN_OR_RETURN(const bool there, reader.Take(std::span(*values)));
+    return there ? Status() : damaged;
+  };
+  std::string magic;
+  RETURN_IF_ERROR(take(kMagic.size(), &magic));
+  if (magic != kMagic || !reader.has<uint64_t>(footer.words)) return damaged;
+  ASSIGN_OR_RETURN(filter_, MappedWords::Make(footer.words));
+  ASSIGN_OR_RETURN(const bool filled, reader.Take(filter_.words()));
+  if (!filled) return damaged;
+  RETURN_IF_ERROR(take(shares + 1, &starts_));
+  RETURN_IF_ERROR(take(shares, &sums_));
+  std::vector<uint32_t> length;
   for (uint64_t i = 0; i < footer.files; ++i) {
-    std::vector<uint32_t> length;
-    if (!TakeValues(1, &bytes, &length) || !TakeValues(length[0], &bytes, &data_files_.emplace_back()))
-      return damaged;
+    RETURN_IF_ERROR(take(1, &length));
+    RETURN_IF_ERROR(take(length[0], &data_files_.emplace_back()));
   }
   size_ = starts_.back();
-  const bool fits = bytes.empty() && footer.size == starts_.back() && starts_[0] == 0 &&
+  const bool fits = reader.at_end() && footer.checksum == footer.Checksum(reader.checksum()) &&
+                    footer.size == starts_.back() && starts_[0] == 0 &&
                     std::is_sorted(starts_.begin(), starts_.end()) &&
                     keys_->size() == size_ * static_cast<int64_t>(sizeof(IndexEntry));
   return fits ? Status() : damaged;

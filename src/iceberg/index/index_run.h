@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/mapped_words.h"
 #include "base/status.h"
 #include "fs/file_system.h"
 #include "iceberg/index/key_hash.h"
@@ -42,7 +43,7 @@ class IndexRun {
 
  private:
   IndexRun() = default;
-  Status ReadTable(std::string_view bytes);
+  Status ReadTable(RandomAccessFile* table);
   bool IsWhole(uint64_t share, std::span<const IndexEntry> entries) const;
 
   std::string path_;
@@ -51,7 +52,7 @@ class IndexRun {
   int bits_ = 0;                  // of a hash that choose its share
   std::vector<uint32_t> starts_;  // 2^bits + 1
   std::vector<uint32_t> sums_;    // CRC32C of each share
-  std::vector<uint64_t> filter_;
+  MappedWords filter_;
   std::vector<std::string> data_files_;
 };
 

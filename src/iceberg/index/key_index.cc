@@ -14,24 +14,23 @@ namespace {
 
 constexpr int kVersion = 2;
 constexpr size_t kFewRuns = 4;
-constexpr int64_t kMergeRead = 16'384;  // entries at once
+constexpr int64_t kMergeRead = 256 * 1024;  // entries in memory, of all runs that are merged
 
 // The entries of a run, one after the other.
-class RunReader {
+class RunReader : public EntrySource {
  public:
-  explicit RunReader(const IndexRun* run) : run_(run) {}
-  // Null at the end.
-  Result<const IndexEntry*> Peek() {
+  RunReader(const IndexRun* run, int64_t at_once) : run_(run), at_once_(at_once) {}
+
+  Result<const IndexEntry*> Next() override {
     if (at_ == entries_.size()) {
       at_ = 0;
       entries_.clear();
       if (share_ < run_->shares()) {
-        ASSIGN_OR_RETURN(entries_, run_->Read(kMergeRead, &share_));
+        ASSIGN_OR_RETURN(entries_, run_->Read(at_once_, &share_));
       }
     }
-    return entries_.empty() ? nullptr : &entries_[at_];
+    return entries_.empty() ? nullptr : &entries_[at_++];
   }
-  void Skip() { ++at_; }
   // The number of its data file in the merged run.
   uint32_t Renumber(uint32_t file, IndexRunWriter* writer) {
     if (numbers_.size() <= file) numbers_.resize(file + 1, IndexEntry::kGone);
@@ -41,10 +40,22 @@ class RunReader {
 
  private:
   const IndexRun* run_;
+  int64_t at_once_;
   std::vector<IndexEntry> entries_;
   std::vector<uint32_t> numbers_;
   size_t at_ = 0;
   uint64_t share_ = 0;  // to be read next
+};
+
+// Entries that are in memory.
+class SpanSource : public EntrySource {
+ public:
+  explicit SpanSource(std::span<const IndexEntry> entries) : entries_(entries) {}
+  Result<const IndexEntry*> Next() override { return at_ < entries_.size() ? &entries_[at_++] : nullptr; }
+
+ private:
+  std::span<const IndexEntry> entries_;
+  size_t at_ = 0;
 };
 
 }  // namespace
@@ -178,23 +189,31 @@ Status KeyIndex::Clear() {
     const std::unique_lock lock(mutex_);
     gone = std::exchange(runs_, {});
     stamp_.reset();
+    lost_ = false;
   }
   for (const auto& run : gone) RemoveRun(run->path());
   return Status();
 }
 
 Status KeyIndex::Add(std::span<const IndexEntry> entries, const std::vector<std::string>& data_files) {
-  if (entries.empty()) return Status();
+  SpanSource source(entries);
+  return Add(&source, static_cast<int64_t>(entries.size()), data_files);
+}
+
+Status KeyIndex::Add(EntrySource* entries, int64_t most, const std::vector<std::string>& data_files) {
+  if (most == 0) return Status();
   std::string path;
   {
     const std::unique_lock lock(mutex_);
     path = NextPath();
   }
-  ASSIGN_OR_RETURN(const auto writer,
-                   IndexRunWriter::Make(files_, path, static_cast<int64_t>(entries.size())));
+  ASSIGN_OR_RETURN(const auto writer, IndexRunWriter::Make(files_, path, most));
   std::vector<uint32_t> numbers;
   for (const std::string& file : data_files) numbers.push_back(writer->Number(file));
-  for (IndexEntry entry : entries) {
+  for (;;) {
+    ASSIGN_OR_RETURN(const IndexEntry* next, entries->Next());
+    if (next == nullptr) break;
+    IndexEntry entry = *next;
     if (!entry.gone()) entry.file = numbers[entry.file];
     RETURN_IF_ERROR(writer->Add(entry));
   }
@@ -206,6 +225,7 @@ Status KeyIndex::Add(std::span<const IndexEntry> entries, const std::vector<std:
 
 Status KeyIndex::Seal(const Stamp& stamp) {
   const std::unique_lock lock(mutex_);
+  if (lost_) return Status::Data(fmt::format("the key index '{}' was damaged while it was merged", folder_));
   std::vector<std::string> paths = Paths(0, runs_.size());
   for (const auto& run : added_) paths.push_back(run->path());
   RETURN_IF_ERROR(Store(paths, stamp));
@@ -241,8 +261,9 @@ Status KeyIndex::Merge() {
     if (merged.empty()) return Status();
     path = NextPath();
   }
-  ASSIGN_OR_RETURN(auto made, MergeRuns(merged, first == 0, path));
-  Runs gone;
+  RETURN_IF_ERROR(WriteMerged(merged, first == 0, path));
+  std::vector<std::string> gone;
+  Status status;
   {
     const std::unique_lock lock(mutex_);
     std::vector<std::string> paths = Paths(0, first);
@@ -253,47 +274,51 @@ Status KeyIndex::Merge() {
       RemoveRun(path);
       return stored;
     }
-    for (size_t i = 0; i < merged.size(); ++i) gone.push_back(std::move(runs_[first + i]));
-    runs_[first] = std::move(made);
-    runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(first) + 1,
-                runs_.begin() + static_cast<std::ptrdiff_t>(first + merged.size()));
+    gone = Paths(first, first + merged.size());
+    status = Replace(first, merged.size(), path);
   }
-  for (const auto& run : gone) RemoveRun(run->path());
-  return Status();
+  for (const std::string& run : gone) RemoveRun(run);
+  return status;
 }
 
-Result<std::unique_ptr<const IndexRun>> KeyIndex::MergeRuns(const std::vector<const IndexRun*>& runs,
-                                                            bool drop_gone, const std::string& path) {
+// The former are out of memory before the new one is in it, so that the largest is there once.
+Status KeyIndex::Replace(size_t first, size_t count, const std::string& path) {
+  const auto begin = runs_.begin() + static_cast<std::ptrdiff_t>(first);
+  runs_.erase(begin, begin + static_cast<std::ptrdiff_t>(count));
+  auto made = IndexRun::Open(files_, path);
+  if (made.ok()) {
+    runs_.insert(runs_.begin() + static_cast<std::ptrdiff_t>(first), std::move(made).value());
+    return Status();
+  }
+  // There is nothing to go back to: the index is to be made anew, and what is added meanwhile is not it.
+  runs_.clear();
+  stamp_.reset();
+  lost_ = true;
+  (void)files_->Remove(folder_ + "/index.json").ok();
+  return made.status();
+}
+
+Status KeyIndex::WriteMerged(const std::vector<const IndexRun*>& runs, bool drop_gone,
+                             const std::string& path) {
   int64_t most = 0;
-  std::vector<RunReader> readers;  // the newest first
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    readers.emplace_back(*run);
-    most += (*run)->size();
+  std::vector<RunReader> readers;
+  std::vector<EntrySource*> sources;
+  readers.reserve(runs.size());
+  for (const IndexRun* run : runs) {
+    sources.push_back(&readers.emplace_back(run, kMergeRead / static_cast<int64_t>(runs.size())));
+    most += run->size();
   }
   ASSIGN_OR_RETURN(const auto writer, IndexRunWriter::Make(files_, path, most));
+  EntryMerge merge(std::move(sources));
   for (;;) {
-    // Few runs: looking at all costs no more than a heap.
-    RunReader* first = nullptr;
-    const IndexEntry* lowest = nullptr;
-    for (RunReader& reader : readers) {
-      ASSIGN_OR_RETURN(const IndexEntry* entry, reader.Peek());
-      if (entry == nullptr) continue;
-      if (lowest != nullptr && entry->key == lowest->key) {
-        reader.Skip();  // a newer run has it
-      } else if (lowest == nullptr || entry->key < lowest->key) {
-        first = &reader;
-        lowest = entry;
-      }
-    }
-    if (first == nullptr) break;
-    IndexEntry entry = *lowest;
-    first->Skip();
-    if (entry.gone() && drop_gone) continue;
-    if (!entry.gone()) entry.file = first->Renumber(entry.file, writer.get());
+    ASSIGN_OR_RETURN(const EntryMerge::Merged* next, merge.Next());
+    if (next == nullptr) break;
+    if (next->hidden || (next->entry.gone() && drop_gone)) continue;
+    IndexEntry entry = next->entry;
+    if (!entry.gone()) entry.file = readers[next->source].Renumber(entry.file, writer.get());
     RETURN_IF_ERROR(writer->Add(entry));
   }
-  RETURN_IF_ERROR(writer->Finish());
-  return OpenWritten(path);
+  return writer->Finish();
 }
 
 Result<std::unique_ptr<const IndexRun>> KeyIndex::OpenWritten(const std::string& path) {

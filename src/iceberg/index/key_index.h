@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "fs/file_system.h"
+#include "iceberg/index/entry_merge.h"
 #include "iceberg/index/index_run.h"
 
 namespace caudal::iceberg {
@@ -47,13 +48,16 @@ class KeyIndex {
   // Entries that hide those before them. REQUIRES: ascending, each key once; files are numbers in
   // `data_files`. Durable, and asked by nobody until Seal.
   Status Add(std::span<const IndexEntry> entries, const std::vector<std::string>& data_files);
+  Status Add(EntrySource* entries, int64_t most,
+             const std::vector<std::string>& data_files);  // `most`: how many
   // Forgets what was added and is not yet sealed.
   void Discard();
-  // All that was added counts from here on, at this snapshot.
+  // All that was added counts from here on, at this snapshot. Data error if a Merge has lost the runs.
   Status Seal(const Stamp& stamp);
   // Whether there are more runs than there should be.
   bool wants_merge() const;
-  // Makes one run of the newest ones, as many as are worth it; nothing changes if it fails.
+  // Makes one run of the newest ones, as many as are worth it. Nothing changes if it fails, but that the
+  // index has no stamp any more if what was just written cannot be read.
   Status Merge();
 
  private:
@@ -70,15 +74,16 @@ class KeyIndex {
   Status RemoveStrangers();
   // How many of the newest runs are to become one; 0: none.
   size_t ToMerge() const;
-  Result<std::unique_ptr<const IndexRun>> MergeRuns(const std::vector<const IndexRun*>& runs, bool drop_gone,
-                                                    const std::string& path);
+  Status WriteMerged(const std::vector<const IndexRun*>& runs, bool drop_gone, const std::string& path);
+  Status Replace(size_t first, size_t count, const std::string& path);
 
   FileSystem* files_;
   std::string folder_, identity_;
   Runs added_;  // not yet sealed
   mutable std::shared_mutex mutex_;
-  int64_t next_ = 1;  // number of a run; guarded by mutex_, as the next two
+  int64_t next_ = 1;  // number of a run; guarded by mutex_, as the next three
   Runs runs_;
+  bool lost_ = false;  // a merged run could not be read: until Clear nothing may be sealed
   std::optional<Stamp> stamp_;
 };
 

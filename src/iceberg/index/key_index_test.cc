@@ -216,6 +216,38 @@ TEST_F(KeyIndexTest, AFlippedBitGivesNoWrongPlace) {
   EXPECT_EQ(harmless, 0);
 }
 
+// A disk that damages what was just written.
+class DamagingFileSystem : public MemoryFileSystem {
+ public:
+  using MemoryFileSystem::MemoryFileSystem;
+  Result<std::unique_ptr<RandomAccessFile>> Open(const std::string& path) override {
+    if (path == damaged) Overwrite(path, std::string(100, 'x'));
+    return MemoryFileSystem::Open(path);
+  }
+  std::string damaged;
+};
+
+TEST_F(KeyIndexTest, AMergeThatCannotBeReadLeavesNothingThatCounts) {
+  DamagingFileSystem files(&env_);
+  auto index = std::move(KeyIndex::Open(&files, "/index", "t 1")).value();
+  const auto put = [&](int key) {
+    const IndexEntry entry{Key(key), 0, 0};
+    Status status = index->Add({&entry, 1}, {"/a"});
+    if (status.ok()) status = index->Seal({key + 1, key + 1});
+    return status;
+  };
+  for (int key = 0; key < 4; ++key) ASSERT_TRUE(put(key).ok());
+  ASSERT_TRUE(index->wants_merge());
+  files.damaged = "/index/00000005.run";
+  EXPECT_EQ(index->Merge().domain(), Domain::kData);
+  EXPECT_EQ(index->stamp(), std::nullopt);
+  EXPECT_EQ(put(4).domain(), Domain::kData) << "one run of five must not pass for all";
+  EXPECT_EQ(index->stamp(), std::nullopt);
+  ASSERT_TRUE(index->Clear().ok());
+  EXPECT_TRUE(put(5).ok());
+  EXPECT_EQ(index->stamp(), (KeyIndex::Stamp{6, 6}));
+}
+
 TEST_F(KeyIndexTest, WhatCannotBeWrittenOrMergedLeavesNoFiles) {
   Open();
   Put({{1, 0}}, "/a");

@@ -169,8 +169,9 @@ Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<Iceberg
   const bool upserts = plan_->options.unique == IcebergUnique::kUpsert;
   const bool ours = outcome.result == iceberg::AppendResult::kCommitted && !epoch->left_out();
   if (outcome.snapshot_id != 0 && (ours || (upserts && outcome.result == iceberg::AppendResult::kFound))) {
-    keys_->Note(outcome.parent_id, {outcome.snapshot_id, outcome.sequence_number}, epoch->entries(),
-                epoch->data_files());
+    const auto entries = epoch->entries();
+    keys_->Note(outcome.parent_id, {outcome.snapshot_id, outcome.sequence_number}, entries.get(),
+                epoch->most(), epoch->data_files());
   }
   if (!upserts) RETURN_IF_ERROR(BringKeysAlong(lake));
   // An epoch that changed nothing left no token by which a repeated commit would know it.

@@ -16,35 +16,66 @@ constexpr size_t kBlock = 256 * 1024;  // keys that are looked up at once
 Result<std::unique_ptr<EpochKeys>> EpochKeys::Make(const IcebergSinkPlan* plan, TableKeys* keys,
                                                    const std::vector<IcebergCommittable>& parts) {
   std::unique_ptr<EpochKeys> made(new EpochKeys(plan, keys));
-  size_t runs_in_all = 0;
   for (const IcebergCommittable& part : parts) {
     const auto first = static_cast<uint32_t>(made->data_files_.size());
     for (const auto& file : part.files) made->data_files_.push_back(file.location);
     if (!part.keys) continue;
-    const size_t before = made->entries_.size();
-    ASSIGN_OR_RETURN(const size_t runs, ReadKeyPlaces(plan->state_files, *part.keys, &made->entries_));
-    for (size_t i = before; i < made->entries_.size(); ++i) {
-      if (!made->entries_[i].gone()) made->entries_[i].file += first;
-    }
-    runs_in_all += runs;
+    ASSIGN_OR_RETURN(auto places, KeyPlaces::Open(plan->state_files, *part.keys));
+    made->most_ += places->entries();
+    made->parts_.push_back({std::move(places), first});
   }
-  if (runs_in_all > 1) made->Fold();
   return made;
 }
 
-// Runs stand in the order in which they were written, and no two tasks have one key.
-void EpochKeys::Fold() {
-  std::stable_sort(entries_.begin(), entries_.end(),
-                   [](const IndexEntry& a, const IndexEntry& b) { return a.key < b.key; });
-  size_t kept = 0;
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    if (i + 1 == entries_.size() || entries_[i + 1].key != entries_[i].key) {
-      entries_[kept++] = entries_[i];
-    } else if (!entries_[i].gone()) {
-      replaced_.push_back(entries_[i]);
-    }
+// Runs stand in the order in which they were written, and no two tasks have one key: where it is hidden, a
+// later run of the epoch has the key.
+class EpochKeys::Merged {
+ public:
+  explicit Merged(const EpochKeys* epoch) : merge_(Open(epoch)) {}
+
+  // Null at the end; valid until the next call.
+  Result<const iceberg::EntryMerge::Merged*> Next() {
+    ASSIGN_OR_RETURN(const iceberg::EntryMerge::Merged* next, merge_.Next());
+    if (next == nullptr) return nullptr;
+    merged_ = *next;
+    if (!merged_.entry.gone()) merged_.entry.file += first_files_[merged_.source];
+    return &merged_;
   }
-  entries_.resize(kept);
+
+ private:
+  std::vector<iceberg::EntrySource*> Open(const EpochKeys* epoch) {
+    std::vector<iceberg::EntrySource*> sources;
+    for (const Part& part : epoch->parts_) {
+      for (size_t run = 0; run < part.places->runs(); ++run) {
+        sources.push_back(sources_.emplace_back(part.places->Read(run)).get());
+        first_files_.push_back(part.first_file);
+      }
+    }
+    return sources;
+  }
+
+  std::vector<std::unique_ptr<iceberg::EntrySource>> sources_;
+  std::vector<uint32_t> first_files_;
+  iceberg::EntryMerge merge_;
+  iceberg::EntryMerge::Merged merged_;
+};
+
+std::unique_ptr<iceberg::EntrySource> EpochKeys::entries() const {
+  class Last : public iceberg::EntrySource {
+   public:
+    explicit Last(const EpochKeys* epoch) : merged_(epoch) {}
+    Result<const IndexEntry*> Next() override {
+      for (;;) {
+        ASSIGN_OR_RETURN(const iceberg::EntryMerge::Merged* next, merged_.Next());
+        if (next == nullptr) return nullptr;
+        if (!next->hidden) return &next->entry;
+      }
+    }
+
+   private:
+    Merged merged_;
+  };
+  return std::make_unique<Last>(this);
 }
 
 Result<iceberg::DeletedRows> EpochKeys::Find(const iceberg::TableMetadata& table,
@@ -63,22 +94,21 @@ Result<bool> EpochKeys::Reconsider(const iceberg::TableMetadata& table, const ic
   return true;
 }
 
+// A block of keys after the other, so that they are not all in memory.
 Result<iceberg::DeletedRows> EpochKeys::FindRows() {
   iceberg::DeletedRows rows;
-  for (const IndexEntry& entry : replaced_) rows[data_files_[entry.file]].Add(entry.position);
-  const bool upserts = plan_->options.unique == IcebergUnique::kUpsert;
-  std::unordered_map<std::string, iceberg::PositionSet*> sets;  // those of `rows`, found faster
-  RETURN_IF_ERROR(FindFormer([&](const IndexEntry& entry, const std::string& file, uint32_t position) {
-    if (!upserts) {
-      // The task found the key absent; since then somebody else has added it, and was the first.
-      left_out_ = true;
-      if (!entry.gone()) rows[data_files_[entry.file]].Add(entry.position);
-      return;
-    }
-    iceberg::PositionSet*& set = sets[file];
-    if (set == nullptr) set = &rows[file];
-    set->Add(position);
-  }));
+  std::vector<IndexEntry> block;
+  Merged merged(this);
+  for (bool more = true; more;) {
+    ASSIGN_OR_RETURN(const iceberg::EntryMerge::Merged* next, merged.Next());
+    more = next != nullptr;
+    if (more && !next->hidden) block.push_back(next->entry);
+    if (more && next->hidden && !next->entry.gone())
+      rows[data_files_[next->entry.file]].Add(next->entry.position);
+    if (more && block.size() < kBlock) continue;
+    RETURN_IF_ERROR(FindFormer(block, &rows));
+    block.clear();
+  }
   if (left_out_ && plan_->options.unique == IcebergUnique::kFail) {
     return Status::User("another writer has added rows with keys of this epoch")
         .Hint("'caudal.unique' = 'fail' stops here: remove one of the rows, or take 'ignore'");
@@ -86,18 +116,23 @@ Result<iceberg::DeletedRows> EpochKeys::FindRows() {
   return rows;
 }
 
-// A block of keys after the other, so that they are not all in memory twice.
-Status EpochKeys::FindFormer(const Former& former) {
+Status EpochKeys::FindFormer(std::span<const IndexEntry> block, iceberg::DeletedRows* rows) {
+  const bool upserts = plan_->options.unique == IcebergUnique::kUpsert;
+  std::unordered_map<std::string, iceberg::PositionSet*> sets;  // those of `rows`, found faster
   std::vector<iceberg::KeyHash> wanted;
-  for (size_t first = 0; first < entries_.size(); first += kBlock) {
-    wanted.clear();
-    for (size_t i = first; i < std::min(first + kBlock, entries_.size()); ++i)
-      wanted.push_back(entries_[i].key);
-    RETURN_IF_ERROR(keys_->Find(wanted, [&](size_t number, const std::string& file, uint32_t position) {
-      former(entries_[first + number], file, position);
-    }));
-  }
-  return Status();
+  for (const IndexEntry& entry : block) wanted.push_back(entry.key);
+  return keys_->Find(wanted, [&](size_t number, const std::string& file, uint32_t position) {
+    const IndexEntry& entry = block[number];
+    if (!upserts) {
+      // The task found the key absent; since then somebody else has added it, and was the first.
+      left_out_ = true;
+      if (!entry.gone()) (*rows)[data_files_[entry.file]].Add(entry.position);
+      return;
+    }
+    iceberg::PositionSet*& set = sets[file];
+    if (set == nullptr) set = &(*rows)[file];
+    set->Add(position);
+  });
 }
 
 }  // namespace caudal

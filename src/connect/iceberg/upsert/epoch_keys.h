@@ -1,10 +1,12 @@
-// EpochKeys: what an epoch of all tasks did to keys, as one list; and which rows it takes away, for the head
-// that a commit asserts.
+// EpochKeys: what an epoch of all tasks did to keys, as one sequence; and which rows it takes away, for the
+// head that a commit asserts.
 //
-// One thread. Made of what the checkpoint keeps, so that any process can.
+// One thread. Made of what the checkpoint keeps, so that any process can, and read from there each time: an
+// epoch may have more keys than memory.
 #pragma once
 
-#include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,7 +18,7 @@ namespace caudal {
 
 class EpochKeys : public iceberg::RowDeletes {
  public:
-  // Reads the places of all parts; `plan` and `keys` outlive it. Data error if they are gone.
+  // `plan` and `keys` outlive it. Data error if the places of a part are gone.
   static Result<std::unique_ptr<EpochKeys>> Make(const IcebergSinkPlan* plan, TableKeys* keys,
                                                  const std::vector<IcebergCommittable>& parts);
 
@@ -26,25 +28,29 @@ class EpochKeys : public iceberg::RowDeletes {
   Result<bool> Reconsider(const iceberg::TableMetadata& table, const iceberg::Snapshot* head) override;
   // Whether Find ever left rows of the epoch out, as 'caudal.unique' wants it.
   bool left_out() const { return left_out_; }
-  // Of each key the last place, ascending; files are numbers in data_files().
-  const std::vector<iceberg::IndexEntry>& entries() const { return entries_; }
+  // Of each key the last place; files are numbers in data_files(). It outlives what it returns.
+  std::unique_ptr<iceberg::EntrySource> entries() const;
+  int64_t most() const { return most_; }  // entries, at most
   const std::vector<std::string>& data_files() const { return data_files_; }
 
  private:
   EpochKeys(const IcebergSinkPlan* plan, TableKeys* keys) : plan_(plan), keys_(keys) {}
-  void Fold();
+  class Merged;
   Result<iceberg::DeletedRows> FindRows();
-  // Calls `former` for each entry whose key the index has, with the place there.
-  using Former = std::function<void(const iceberg::IndexEntry&, const std::string&, uint32_t)>;
-  Status FindFormer(const Former& former);
+  // Adds to `rows` where the index has the keys of `block`.
+  Status FindFormer(std::span<const iceberg::IndexEntry> block, iceberg::DeletedRows* rows);
 
   const IcebergSinkPlan* plan_;
   TableKeys* keys_;
-  std::vector<iceberg::IndexEntry> entries_;
+  struct Part {
+    std::unique_ptr<KeyPlaces> places;
+    uint32_t first_file = 0;  // in data_files_
+  };
+  std::vector<Part> parts_;
+  int64_t most_ = 0;
   std::vector<std::string> data_files_;
   bool left_out_ = false;
   bool reconsidered_ = false;
-  std::vector<iceberg::IndexEntry> replaced_;  // rows of the epoch that later ones of it replaced
 };
 
 }  // namespace caudal

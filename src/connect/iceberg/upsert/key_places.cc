@@ -10,70 +10,143 @@
 namespace caudal {
 namespace {
 
-constexpr std::string_view kMagic = "CDLKEYP1";
-constexpr int64_t kEntriesAtOnce = 32 * 1024;  // entries that are read at once
+using iceberg::IndexEntry;
 
-void AppendNumber(uint64_t number, std::string* out) {
-  out->append(reinterpret_cast<const char*>(&number), sizeof(number));
+constexpr std::string_view kMagic = "CDLKEYP2", kFormerMagic = "CDLKEYP1";
+constexpr int64_t kBlockEntries = 4096;  // entries, at most
+constexpr auto kEntry = static_cast<int64_t>(sizeof(IndexEntry));
+constexpr auto kWord = static_cast<int64_t>(sizeof(uint64_t));
+constexpr auto kStart = static_cast<int64_t>(kMagic.size());
+
+template <typename T>
+std::string_view BytesOf(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+// Takes as many values off the front of `bytes` as `values` has. REQUIRES: they are there.
+template <typename T>
+void TakeValues(std::string_view* bytes, std::vector<T>* values) {
+  const size_t size = values->size() * sizeof(T);
+  if (size > 0) std::memcpy(values->data(), bytes->data(), size);
+  bytes->remove_prefix(size);
+}
+
+Status Wrong(const std::string& path, std::string_view what) {
+  return Status::Data(fmt::format("'{}', which was prepared for the table, {}", path, what))
+      .Hint("someone removed or replaced it before it was committed");
 }
 
 }  // namespace
 
-Result<KeyPlacesFile> WriteKeyPlaces(FileSystem* files, const std::string& path,
-                                     const std::vector<KeyRun>& runs) {
-  std::string head(kMagic);
-  AppendNumber(runs.size(), &head);
-  for (const KeyRun& run : runs) AppendNumber(run.size(), &head);
-  ASSIGN_OR_RETURN(const auto file, files->Create(path));
-  KeyPlacesFile made{path, 0, Crc32c(head)};
-  RETURN_IF_ERROR(file->Append(head));
-  for (const KeyRun& run : runs) {
-    const std::string_view bytes(reinterpret_cast<const char*>(run.data()), run.size() * sizeof(run[0]));
-    made.checksum = Crc32c(bytes, made.checksum);
-    RETURN_IF_ERROR(file->Append(bytes));
-  }
-  RETURN_IF_ERROR(file->Close());
-  made.bytes = file->size();
+Result<std::unique_ptr<KeyPlacesWriter>> KeyPlacesWriter::Make(FileSystem* files, const std::string& path) {
+  std::unique_ptr<KeyPlacesWriter> made(new KeyPlacesWriter());
+  made->path_ = path;
+  ASSIGN_OR_RETURN(made->file_, files->Create(path));
+  (void)made->file_->Append(kMagic).ok();
   return made;
 }
 
-Result<size_t> ReadKeyPlaces(FileSystem* files, const KeyPlacesFile& file, KeyRun* entries) {
-  const auto wrong = [&](std::string_view what) {
-    return Status::Data(fmt::format("'{}', which was prepared for the table, {}", file.path, what))
-        .Hint("someone removed or replaced it before it was committed");
-  };
+void KeyPlacesWriter::Add(std::span<const IndexEntry> run) {
+  runs_.push_back(run.size());
+  for (size_t first = 0; first < run.size(); first += kBlockEntries)
+    blocks_.push_back(
+        Crc32c(BytesOf(run.subspan(first, std::min<size_t>(kBlockEntries, run.size() - first)))));
+  (void)file_->Append(BytesOf(run)).ok();  // it keeps what it could not write
+}
+
+Result<KeyPlacesFile> KeyPlacesWriter::Finish() {
+  if (!std::exchange(ended_, true)) {
+    std::string end(BytesOf(std::span<const uint32_t>(blocks_)));
+    end += BytesOf(std::span<const uint64_t>(runs_));
+    const uint64_t count = runs_.size();
+    end += BytesOf(std::span(&count, 1));
+    checksum_ = Crc32c(end);
+    (void)file_->Append(end).ok();
+  }
+  RETURN_IF_ERROR(file_->Close());
+  return KeyPlacesFile{path_, file_->size(), checksum_};
+}
+
+Result<std::unique_ptr<KeyPlaces>> KeyPlaces::Open(FileSystem* files, const KeyPlacesFile& file) {
   ASSIGN_OR_RETURN(const bool there, files->Exists(file.path));
-  if (!there) return wrong("is gone");
-  ASSIGN_OR_RETURN(const auto opened, files->Open(file.path));
-  constexpr auto kWord = static_cast<int64_t>(sizeof(uint64_t));
-  const auto magic = static_cast<int64_t>(kMagic.size());
-  ASSIGN_OR_RETURN(const MutableBufferPtr start, opened->Read(0, magic + kWord));
-  if (opened->size() != file.bytes || static_cast<int64_t>(start->size()) != magic + kWord ||
-      !start->view().starts_with(kMagic)) {
-    return wrong("is another one");
+  if (!there) return Wrong(file.path, "is gone");
+  std::unique_ptr<KeyPlaces> made(new KeyPlaces());
+  made->path_ = file.path;
+  ASSIGN_OR_RETURN(made->file_, files->Open(file.path));
+  RETURN_IF_ERROR(made->ReadEnd(file));
+  return made;
+}
+
+Status KeyPlaces::ReadEnd(const KeyPlacesFile& file) {
+  const Status wrong = Wrong(path_, "is another one");
+  if (file_->size() != file.bytes || file.bytes < kStart + kWord) return wrong;
+  ASSIGN_OR_RETURN(const MutableBufferPtr magic, file_->Read(0, kStart));
+  ASSIGN_OR_RETURN(const MutableBufferPtr last, file_->Read(file.bytes - kWord, kWord));
+  if (magic->view() == kFormerMagic) {
+    return Status::User(fmt::format("'{}' was prepared for the table by an older version", path_))
+        .Hint("run that version once more, until it has committed the epoch");
   }
-  uint64_t runs = 0;
-  std::memcpy(&runs, start->data() + magic, sizeof(runs));
-  int64_t at = magic + kWord + static_cast<int64_t>(runs) * kWord;
-  constexpr auto kEntry = static_cast<int64_t>(sizeof(iceberg::IndexEntry));
-  if (runs > static_cast<uint64_t>(file.bytes / kWord) || at > file.bytes || (file.bytes - at) % kEntry != 0)
-    return wrong("is another one");
-  ASSIGN_OR_RETURN(const MutableBufferPtr head, opened->Read(0, at));
-  uint32_t checksum = Crc32c(head->view());
-  size_t filled = entries->size();
-  entries->resize(filled + static_cast<size_t>((file.bytes - at) / kEntry));
-  while (at < file.bytes) {
-    ASSIGN_OR_RETURN(const MutableBufferPtr bytes,
-                     opened->Read(at, std::min(kEntriesAtOnce * kEntry, file.bytes - at)));
-    if (bytes->size() % sizeof(iceberg::IndexEntry) != 0 || bytes->size() == 0)
-      return wrong("is another one");
-    checksum = Crc32c(bytes->view(), checksum);
-    std::memcpy(entries->data() + filled, bytes->data(), bytes->size());
-    filled += bytes->size() / sizeof(iceberg::IndexEntry);
-    at += static_cast<int64_t>(bytes->size());
+  uint64_t count = 0;
+  if (magic->view() != kMagic || last->size() != sizeof(count)) return wrong;
+  std::memcpy(&count, last->data(), sizeof(count));
+  const int64_t most = (file.bytes - kStart - kWord) / kWord;
+  if (count > static_cast<uint64_t>(most)) return wrong;
+  const int64_t counts = (static_cast<int64_t>(count) + 1) * kWord;
+  ASSIGN_OR_RETURN(const MutableBufferPtr read, file_->Read(file.bytes - counts, counts));
+  if (static_cast<int64_t>(read->size()) != counts) return wrong;
+  std::vector<uint64_t> sizes(count);
+  std::string_view bytes = read->view();
+  TakeValues(&bytes, &sizes);
+  size_t blocks = 0;
+  for (const uint64_t size : sizes) {
+    if (size > static_cast<uint64_t>(file.bytes / kEntry)) return wrong;
+    runs_.push_back({entries_, entries_ + static_cast<int64_t>(size), blocks});
+    entries_ += static_cast<int64_t>(size);
+    blocks += (size + kBlockEntries - 1) / kBlockEntries;
+    if (entries_ > file.bytes / kEntry) return wrong;
   }
-  if (checksum != file.checksum) return wrong("is another one");
-  return static_cast<size_t>(runs);
+  const int64_t end = counts + static_cast<int64_t>(blocks * sizeof(uint32_t));
+  if (kStart + entries_ * kEntry + end != file.bytes) return wrong;
+  ASSIGN_OR_RETURN(const MutableBufferPtr whole, file_->Read(file.bytes - end, end));
+  if (static_cast<int64_t>(whole->size()) != end || Crc32c(whole->view()) != file.checksum) return wrong;
+  blocks_.resize(blocks);
+  bytes = whole->view();
+  TakeValues(&bytes, &blocks_);
+  return Status();
+}
+
+class KeyPlaces::RunSource : public iceberg::EntrySource {
+ public:
+  RunSource(const KeyPlaces* places, const Run& run)
+      : places_(places), next_(run.first), end_(run.end), block_(run.block) {}
+
+  Result<const IndexEntry*> Next() override {
+    if (at_ == entries_.size()) {
+      if (next_ == end_) return nullptr;
+      const int64_t count = std::min(kBlockEntries, end_ - next_);
+      ASSIGN_OR_RETURN(const MutableBufferPtr bytes,
+                       places_->file_->Read(kStart + next_ * kEntry, count * kEntry));
+      if (static_cast<int64_t>(bytes->size()) != count * kEntry ||
+          Crc32c(bytes->view()) != places_->blocks_[block_])
+        return Wrong(places_->path_, "is damaged");
+      entries_.resize(static_cast<size_t>(count));
+      std::memcpy(entries_.data(), bytes->data(), bytes->size());
+      next_ += count;
+      ++block_;
+      at_ = 0;
+    }
+    return &entries_[at_++];
+  }
+
+ private:
+  const KeyPlaces* places_;
+  int64_t next_, end_;
+  size_t block_, at_ = 0;
+  std::vector<IndexEntry> entries_;
+};
+
+std::unique_ptr<iceberg::EntrySource> KeyPlaces::Read(size_t run) const {
+  return std::make_unique<RunSource>(this, runs_[run]);
 }
 
 }  // namespace caudal

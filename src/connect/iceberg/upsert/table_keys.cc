@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 #include <set>
+#include <tuple>
 
 #include "connect/iceberg/iceberg_lake.h"
 #include "connect/iceberg/scan/data_file_reader.h"
@@ -18,7 +19,7 @@ namespace {
 using iceberg::IndexEntry;
 using iceberg::KeyIndex;
 
-constexpr size_t kEntriesOfARun = size_t{1} << 21;
+constexpr size_t kEntriesOfARun = size_t{1} << 20;
 
 // What a delete takes away, and from which file.
 using DeleteName = std::tuple<std::string, int64_t, std::string>;
@@ -42,9 +43,10 @@ class RunBuilder {
     return entries_.size() < kEntriesOfARun ? Status() : Flush();
   }
   Status Flush() {
-    // Of a key that is there twice the row read last counts.
-    std::stable_sort(entries_.begin(), entries_.end(),
-                     [](const IndexEntry& a, const IndexEntry& b) { return a.key < b.key; });
+    // Of a key that is there twice the row read last counts: files and positions ascend as they are read.
+    std::sort(entries_.begin(), entries_.end(), [](const IndexEntry& a, const IndexEntry& b) {
+      return std::tie(a.key, a.file, a.position) < std::tie(b.key, b.file, b.position);
+    });
     size_t kept = 0;
     for (size_t i = 0; i < entries_.size(); ++i) {
       if (i + 1 < entries_.size() && entries_[i + 1].key == entries_[i].key) continue;
@@ -117,7 +119,7 @@ Status TableKeys::BringToHead(bool anew) {
 }
 
 Status TableKeys::AdvanceLocked(const iceberg::TableMetadata& table, const iceberg::Snapshot* head) {
-  const std::optional<KeyIndex::Stamp> from = index_->stamp();
+  std::optional<KeyIndex::Stamp> from = index_->stamp();
   KeyIndex::Stamp wanted;
   if (head != nullptr) wanted = {head->snapshot_id, head->sequence_number};
   if (from && from->snapshot_id == wanted.snapshot_id) return Status();
@@ -125,6 +127,7 @@ Status TableKeys::AdvanceLocked(const iceberg::TableMetadata& table, const icebe
     return Older();
   }
   EndMerge();
+  from = index_->stamp();  // none, if the merge has lost the runs
   busy_ = true;
   Status status = Bring(table, head, from, wanted);
   busy_ = false;
@@ -239,12 +242,12 @@ Status TableKeys::AddFiles(const iceberg::TableMetadata& table, const iceberg::S
   return builder.Flush();
 }
 
-void TableKeys::Note(int64_t parent, const KeyIndex::Stamp& stamp, const std::vector<IndexEntry>& entries,
-                     const std::vector<std::string>& data_files) {
+void TableKeys::Note(int64_t parent, const KeyIndex::Stamp& stamp, iceberg::EntrySource* entries,
+                     int64_t most, const std::vector<std::string>& data_files) {
   const std::unique_lock lock(mutex_);
   const std::optional<KeyIndex::Stamp> from = index_->stamp();
   if (!from || from->snapshot_id != parent) return;
-  Status status = index_->Add(entries, data_files);
+  Status status = index_->Add(entries, most, data_files);
   if (status.ok()) status = index_->Seal(stamp);
   if (status.ok()) return StartMerge();
   // The table has the rows; what the index lacks is read from there.

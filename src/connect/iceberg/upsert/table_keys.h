@@ -45,10 +45,10 @@ class TableKeys {
   // The same two for the head of the branch as the catalog has it.
   Status AdvanceToHead();
   Status MakeAnewAtHead();
-  // A commit upon `parent` (0: none) was acknowledged as `stamp`: its keys, ascending, in `data_files`. Does
-  // nothing if the index stands elsewhere; it is then brought along by Advance.
-  void Note(int64_t parent, const iceberg::KeyIndex::Stamp& stamp,
-            const std::vector<iceberg::IndexEntry>& entries, const std::vector<std::string>& data_files);
+  // A commit upon `parent` (0: none) was acknowledged as `stamp`: its keys, `most` at most, in `data_files`.
+  // Does nothing if the index stands elsewhere; it is then brought along by Advance.
+  void Note(int64_t parent, const iceberg::KeyIndex::Stamp& stamp, iceberg::EntrySource* entries,
+            int64_t most, const std::vector<std::string>& data_files);
 
  private:
   explicit TableKeys(const IcebergSinkPlan* plan);

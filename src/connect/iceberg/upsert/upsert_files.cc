@@ -1,5 +1,7 @@
 #include "connect/iceberg/upsert/upsert_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace caudal {
@@ -62,13 +64,33 @@ Status UpsertFiles::Write(UpsertRows* rows) {
     }
   }
   for (const std::string& key : order) RETURN_IF_ERROR(WritePartition(key, parts.at(key), *rows, &run));
-  for (const iceberg::KeyHash& key : rows->Gone()) run.push_back({key, iceberg::IndexEntry::kGone, 0});
+  for (const iceberg::KeyHash& key : rows->Gone()) {
+    run.push_back({key, iceberg::IndexEntry::kGone, 0});
+    ++folded_.removed;
+  }
   std::sort(run.begin(), run.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
-  runs_.push_back(std::move(run));
+  waiting_.push_back(std::move(run));
   folded_.added += rows->folded().added;
   folded_.removed += rows->folded().removed;
   rows->Clear();
+  (void)WritePlaces().ok();  // the next run tries again, and FinishPlaces
   return Status();
+}
+
+Status UpsertFiles::WritePlaces() {
+  if (places_ == nullptr) {
+    const std::string path = fmt::format("{}/{}{}-{}-{}.places", plan_->scratch, plan_->final_prefix(),
+                                         plan_->generation, task_, keys_->NextFileNumber());
+    ASSIGN_OR_RETURN(places_, KeyPlacesWriter::Make(plan_->state_files, path));
+  }
+  for (const KeyRun& run : waiting_) places_->Add(run);
+  waiting_.clear();
+  return Status();
+}
+
+Result<KeyPlacesFile> UpsertFiles::FinishPlaces() {
+  RETURN_IF_ERROR(WritePlaces());
+  return places_->Finish();
 }
 
 Result<std::vector<iceberg::DataFile>> UpsertFiles::Finish(Epoch epoch) {
@@ -84,16 +106,14 @@ Result<std::vector<iceberg::DataFile>> UpsertFiles::Finish(Epoch epoch) {
 UpsertRows::Folded UpsertFiles::Recount() const {
   UpsertRows::Folded count = folded_;
   for (const iceberg::DataFile& file : finished_) count.added += file.record_count;
-  for (const KeyRun& run : runs_) {
-    count.removed += std::count_if(run.begin(), run.end(), [](const auto& entry) { return entry.gone(); });
-  }
   return count;
 }
 
 int64_t UpsertFiles::buffered_bytes() const {
   int64_t bytes = 0;
   for (const auto& file : files_) bytes += file == nullptr ? 0 : file->buffered_bytes();
-  for (const KeyRun& run : runs_) bytes += static_cast<int64_t>(run.size() * sizeof(iceberg::IndexEntry));
+  for (const KeyRun& run : waiting_) bytes += static_cast<int64_t>(run.size() * sizeof(run[0]));
+  if (places_ != nullptr) bytes += places_->buffered_bytes();
   return bytes;
 }
 

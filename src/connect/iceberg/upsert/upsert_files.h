@@ -34,12 +34,14 @@ class UpsertFiles {
   // gone, and what was folded. REQUIRES: Finish was OK.
   UpsertRows::Folded Recount() const;
 
-  // Ascending by key; IndexEntry::file is a number of a file of the epoch.
-  const std::vector<KeyRun>& runs() const { return runs_; }
-  bool empty() const { return runs_.empty(); }
+  // Where the keys are, run by run; IndexEntry::file is a number of a file of the epoch. Durable on return;
+  // may be called again after an error. REQUIRES: not empty.
+  Result<KeyPlacesFile> FinishPlaces();
+  bool empty() const { return places_ == nullptr && waiting_.empty(); }
   int64_t buffered_bytes() const;
 
  private:
+  using KeyRun = std::vector<iceberg::IndexEntry>;
   struct Rows {
     size_t batch = 0;
     std::vector<uint16_t> rows;
@@ -48,6 +50,8 @@ class UpsertFiles {
   Status WritePartition(const std::string& key, const std::vector<Rows>& parts, const UpsertRows& rows,
                         KeyRun* run);
   Status End(const std::string& key);
+  // Out of memory, into the file of places.
+  Status WritePlaces();
 
   const IcebergSinkPlan* plan_;
   TableKeys* keys_;
@@ -55,7 +59,8 @@ class UpsertFiles {
   RowPartitions partitions_;
   std::vector<std::unique_ptr<DataFileWriter>> files_;  // by number
   std::unordered_map<std::string, size_t> open_;        // number of a partition's file that takes rows
-  std::vector<KeyRun> runs_;
+  std::unique_ptr<KeyPlacesWriter> places_;             // of the checkpoint; once there is a run
+  std::vector<KeyRun> waiting_;                         // for that file to be made
   std::vector<iceberg::DataFile> finished_;
   UpsertRows::Folded folded_;
 };

@@ -30,8 +30,7 @@ class UpsertSealedEpoch : public SealedEpoch {
     for (const iceberg::DataFile& file : data)
       made.files.push_back({file.file_path, file.file_size_in_bytes});
     if (!files_->empty()) {
-      const std::string path = fmt::format("{}/{}.places", plan_->scratch, name);
-      ASSIGN_OR_RETURN(made.keys, WriteKeyPlaces(plan_->state_files, path, files_->runs()));
+      ASSIGN_OR_RETURN(made.keys, files_->FinishPlaces());
       made.key_identity = plan_->key_identity();
     }
     const UpsertRows::Folded count = files_->Recount();
