@@ -156,8 +156,13 @@ int64_t KeyIndex::memory() const {
   return bytes;
 }
 
+Status KeyIndex::Lost() const {
+  return Status::Data(fmt::format("the key index '{}' could not be read after a merge", folder_));
+}
+
 Status KeyIndex::Find(std::span<const KeyHash> keys, const Found& found) const {
   const std::shared_lock lock(mutex_);
+  if (lost_) return Lost();
   // Each run is gone through once, for the keys that no newer one has.
   std::vector<uint32_t> open(keys.size());
   for (size_t i = 0; i < keys.size(); ++i) open[i] = static_cast<uint32_t>(i);
@@ -225,7 +230,7 @@ Status KeyIndex::Add(EntrySource* entries, int64_t most, const std::vector<std::
 
 Status KeyIndex::Seal(const Stamp& stamp) {
   const std::unique_lock lock(mutex_);
-  if (lost_) return Status::Data(fmt::format("the key index '{}' was damaged while it was merged", folder_));
+  if (lost_) return Lost();
   std::vector<std::string> paths = Paths(0, runs_.size());
   for (const auto& run : added_) paths.push_back(run->path());
   RETURN_IF_ERROR(Store(paths, stamp));

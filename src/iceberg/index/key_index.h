@@ -39,7 +39,7 @@ class KeyIndex {
   int64_t memory() const;  // that the runs take
 
   // Calls `found` for each of the keys that has a row, by its number in `keys`. REQUIRES: ascending. Data
-  // error if what it reads is damaged.
+  // error if what it reads is damaged, or a Merge has lost the runs.
   using Found = std::function<void(size_t number, const std::string& data_file, uint32_t position)>;
   Status Find(std::span<const KeyHash> keys, const Found& found) const;
 
@@ -66,6 +66,7 @@ class KeyIndex {
       : files_(files), folder_(std::move(folder)), identity_(std::move(identity)) {}
   Status Load();
   Status Store(const std::vector<std::string>& runs, const Stamp& stamp);
+  Status Lost() const;
   std::vector<std::string> Paths(size_t first, size_t last) const;
   std::string NextPath();
   void RemoveRun(const std::string& path);
@@ -83,7 +84,7 @@ class KeyIndex {
   mutable std::shared_mutex mutex_;
   int64_t next_ = 1;  // number of a run; guarded by mutex_, as the next three
   Runs runs_;
-  bool lost_ = false;  // a merged run could not be read: until Clear nothing may be sealed
+  bool lost_ = false;  // a merged run could not be read: until Clear nothing is found or sealed
   std::optional<Stamp> stamp_;
 };
 

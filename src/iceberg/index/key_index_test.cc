@@ -241,6 +241,9 @@ TEST_F(KeyIndexTest, AMergeThatCannotBeReadLeavesNothingThatCounts) {
   files.damaged = "/index/00000005.run";
   EXPECT_EQ(index->Merge().domain(), Domain::kData);
   EXPECT_EQ(index->stamp(), std::nullopt);
+  const KeyHash key = Key(1);
+  const auto nothing = [](size_t, const std::string&, uint32_t) {};
+  EXPECT_EQ(index->Find({&key, 1}, nothing).domain(), Domain::kData) << "not: no such key";
   EXPECT_EQ(put(4).domain(), Domain::kData) << "one run of five must not pass for all";
   EXPECT_EQ(index->stamp(), std::nullopt);
   ASSERT_TRUE(index->Clear().ok());
