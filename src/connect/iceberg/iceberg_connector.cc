@@ -42,6 +42,9 @@ constexpr OptionSpec kTableOptions[] = {
      "of a table that is made: 'day(ts), bucket(16, id), truncate(4, name), region'"},
     {"caudal.unique", Kind::kString, "upsert",
      "what becomes of a row whose PRIMARY KEY the table has: 'upsert', 'ignore' or 'fail'"},
+    {"caudal.schema-evolution", Kind::kString, "stop",
+     "of a table that lacks a declared column, or a type as wide: 'stop', or 'evolve' it when a query "
+     "starts"},
     {"caudal.sink.max-open-files", Kind::kInteger, "32",
      "files that a task writes at once; rows of further partitions wait in memory"},
     {"caudal.sink.buffer-size", Kind::kBytes, "64MB",

@@ -143,6 +143,15 @@ Result<IcebergUnique> UniqueOf(const Table& table) {
       .Hint("there are 'upsert', 'ignore' and 'fail'");
 }
 
+Result<IcebergEvolution> EvolutionOf(const Table& table) {
+  const std::string_view evolution = table.option("caudal.schema-evolution", "stop");
+  if (evolution == "stop") return IcebergEvolution::kStop;
+  if (evolution == "evolve") return IcebergEvolution::kEvolve;
+  return Status::User(fmt::format("table '{}': 'caudal.schema-evolution' = '{}' is {}", table.name, evolution,
+                                  evolution == "dead-letter" ? "not built yet" : "not known"))
+      .Hint("there are 'stop' and 'evolve'");
+}
+
 }  // namespace
 
 Result<ParquetOptions::Compression> ParquetCodec(std::string name) {
@@ -203,6 +212,7 @@ Result<IcebergOptions> IcebergOptions::From(const Table& table) {
                                     table.name, files, kMostFiles));
   }
   ASSIGN_OR_RETURN(options.unique, UniqueOf(table));
+  ASSIGN_OR_RETURN(options.evolution, EvolutionOf(table));
   // What waits for its key to come again needs no large files: a run goes into the file that is open.
   const char* const buffer = table.primary_key.empty() ? "64MB" : "16MB";
   ASSIGN_OR_RETURN(options.buffer_bytes, ParseBytes(table.option("caudal.sink.buffer-size", buffer)));

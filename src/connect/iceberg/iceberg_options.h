@@ -29,6 +29,9 @@ std::vector<std::string> NamespaceOf(std::string_view database);
 // What becomes of a row whose key is in the table: 'caudal.unique'.
 enum class IcebergUnique : uint8_t { kUpsert, kIgnore, kFail };
 
+// What becomes of a table that lacks what rows bring: 'caudal.schema-evolution'.
+enum class IcebergEvolution : uint8_t { kStop, kEvolve };
+
 // What a table takes: a key lets it take updates, unless what is there stays as it is.
 ChangelogKinds IcebergChangelog(const Table& table);
 
@@ -48,6 +51,7 @@ struct IcebergOptions {
   int max_open_files = 0;    // of a task
   int64_t buffer_bytes = 0;  // of rows that wait in memory for their partition's file
   IcebergUnique unique = IcebergUnique::kUpsert;
+  IcebergEvolution evolution = IcebergEvolution::kStop;
 
   static Result<IcebergOptions> From(const Table& table);
   // `files`, as the options 's3.*' want them, or else as a REST catalog lets its clients; null: those of this

@@ -18,14 +18,6 @@ bool DiffersByCaseAlone(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// Whether each value of the one is a value of the other, and files need not be written again.
-bool CanWiden(const iceberg::Type& from, const iceberg::Type& to) {
-  if (from.id == Id::kInt) return to.id == Id::kLong;
-  if (from.id == Id::kFloat) return to.id == Id::kDouble;
-  return from.id == Id::kDecimal && to.id == Id::kDecimal && from.scale == to.scale &&
-         from.precision < to.precision;
-}
-
 // What is no property, though SET could be asked for it.
 constexpr std::string_view kNoProperties[] = {
     "connector", "location", "format-version", "uuid", "current-snapshot-id", "cherry-pick-snapshot-id"};
@@ -226,6 +218,13 @@ class SchemaChange {
 };
 
 }  // namespace
+
+bool CanWiden(const iceberg::Type& from, const iceberg::Type& to) {
+  if (from.id == Id::kInt) return to.id == Id::kLong;
+  if (from.id == Id::kFloat) return to.id == Id::kDouble;
+  return from.id == Id::kDecimal && to.id == Id::kDecimal && from.scale == to.scale &&
+         from.precision < to.precision;
+}
 
 Result<iceberg::TableCommit> CommitOf(const std::vector<TableChange>& changes,
                                       const iceberg::TableMetadata& table) {

@@ -12,6 +12,9 @@
 
 namespace caudal {
 
+// Whether each value of the one is a value of the other, and files need not be written again.
+bool CanWiden(const iceberg::Type& from, const iceberg::Type& to);
+
 // Asserts what it was made of. User error that names the column or property for what the format has no way to
 // do without reading files anew.
 Result<iceberg::TableCommit> CommitOf(const std::vector<TableChange>& changes,

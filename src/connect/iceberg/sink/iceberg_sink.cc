@@ -9,6 +9,7 @@
 #include "connect/iceberg/scan/metadata_table.h"
 #include "connect/iceberg/sink/iceberg_committer.h"
 #include "connect/iceberg/sink/iceberg_sink_writer.h"
+#include "connect/iceberg/sink/schema_fit.h"
 #include "connect/iceberg/upsert/upsert_writer.h"
 
 namespace caudal {
@@ -29,6 +30,17 @@ Result<iceberg::LoadedTable> LoadOrCreate(IcebergLake* lake, const Table& declar
   // Somebody else was quicker.
   Result<iceberg::LoadedTable> theirs = catalog.LoadTable(options.name);
   return theirs.ok() ? theirs : created;
+}
+
+// What is wrong, with the statement that would mend it, if one would.
+Status WithWayOut(Status status, const Table& declared, const IcebergOptions& options,
+                  const iceberg::TableMetadata& table) {
+  if (status.ok() || status.domain() != Domain::kUser) return status;
+  const Result<std::vector<TableChange>> changes = ChangesToFit(declared, table);
+  if (!changes.ok() || changes->empty()) return status;
+  return Status::User(status.message())
+      .Hint(fmt::format("'caudal.schema-evolution' = 'evolve' lets the query do this when it starts: {}",
+                        AlterText(options, *changes)));
 }
 
 }  // namespace
@@ -60,8 +72,12 @@ Status IcebergSink::CheckTarget() const {
       ASSIGN_OR_RETURN(const auto lake, IcebergLake::Open(options_, files, env));
       ASSIGN_OR_RETURN(const std::vector<std::string> names, lake->catalog().ListTables(options_.name.space));
       if (std::find(names.begin(), names.end(), options_.name.name) != names.end()) {
-        ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(options_.name));
-        return IcebergSinkPlan::Make(table_, options_, table.metadata, context_).status();
+        ASSIGN_OR_RETURN(iceberg::LoadedTable table, lake->catalog().LoadTable(options_.name));
+        if (options_.evolution == IcebergEvolution::kEvolve) {
+          ASSIGN_OR_RETURN(table.metadata, EvolvedTable(table_, table.metadata, env->NowMillis()));
+        }
+        Status fits = IcebergSinkPlan::Make(table_, options_, table.metadata, context_).status();
+        return WithWayOut(std::move(fits), table_, options_, table.metadata);
       }
     }
     return NewIcebergTable(table_, options_).status();
@@ -75,8 +91,13 @@ Result<IcebergSinkPlan> IcebergSink::Prepare() {
   ASSIGN_OR_RETURN(FileSystem* const files, options_.FilesOf(context_.files));
   ASSIGN_OR_RETURN(const auto lake,
                    IcebergLake::Open(options_, files, context_.env == nullptr ? Env::Real() : context_.env));
-  ASSIGN_OR_RETURN(const iceberg::LoadedTable table, LoadOrCreate(lake.get(), table_, options_));
-  return IcebergSinkPlan::Make(table_, options_, table.metadata, context_);
+  ASSIGN_OR_RETURN(iceberg::LoadedTable table, LoadOrCreate(lake.get(), table_, options_));
+  if (options_.evolution == IcebergEvolution::kEvolve) {
+    ASSIGN_OR_RETURN(table, EvolveTable(lake.get(), table_, options_, std::move(table)));
+  }
+  Result<IcebergSinkPlan> plan = IcebergSinkPlan::Make(table_, options_, table.metadata, context_);
+  if (plan.ok()) return plan;
+  return WithWayOut(std::move(plan).status(), table_, options_, table.metadata);
 }
 
 Status IcebergSink::Open() {
