@@ -109,7 +109,9 @@ peer-iceberg: ## read and write Iceberg tables in turn with PyIceberg, which is 
 	@[ -d build/peer/iceberg/pyiceberg ] || python3 -m pip install --quiet --target build/peer/iceberg -r test/peer/iceberg/requirements.txt
 	@PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/tables build/release/test/peer/iceberg_peer $(if $(SAMPLES),--samples $(SAMPLES))
 	@PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/sql build/release/caudal $(if $(SAMPLES),--samples $(SAMPLES))
+	@PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/kill build/release/caudal
 	@$(if $(REST),PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/rest build/release/caudal $(REST))
+	@$(if $(REST),PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/kill build/release/caudal --rest $(REST))
 
 .PHONY: peer-s3
 peer-s3: build ## tables, sinks and checkpoints in a real object store, faulty and under kills; S3=URL, BUCKET=NAME, REST=URI, keys in AWS_…
