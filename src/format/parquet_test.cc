@@ -226,6 +226,70 @@ TEST_F(ParquetTest, CodesOfSeveralDictionariesAndFlatTextMix) {
   EXPECT_EQ(ReadBack(schema), expected);
 }
 
+// Codes wait for the last row of their group, text and numbers do not: both come out in the order of the
+// rows, also where a column turns from one into the other in the middle.
+TEST_F(ParquetTest, ALongGroupIsEncodedAsItGathers) {
+  const Schema schema{{{"n", Type(TypeId::kBigInt)},
+                       {"few", Type::String()},
+                       {"many", Type::String()},
+                       {"turns", Type::String()}}};
+  constexpr int32_t kChunk = 1000, kChunks = 90, kTurn = 40;
+  Start(schema, kChunk * 50);
+  constexpr int32_t kNames = kChunk * kChunks / 2;  // a dictionary holds no more than 65,536
+  std::vector<StringDictionaryPtr> names;
+  for (int32_t first : {0, kNames}) {
+    auto* dictionary = new StringDictionary(static_cast<uint64_t>(first) + 1);
+    names.emplace_back(dictionary);
+    for (int32_t i = first; i < first + kNames; ++i) dictionary->Append("name " + std::to_string(i));
+  }
+  const auto coded = [&](size_t dictionary, int32_t first, int32_t distinct) {
+    MutableBufferPtr codes = Buffer::Allocate(kChunk * sizeof(int32_t));
+    for (int32_t i = 0; i < kChunk; ++i) codes->mutable_as<int32_t>()[i] = (first + i) % distinct;
+    return Column::Dictionary(Type::String(), kChunk, codes, nullptr, names[dictionary], kNames);
+  };
+  std::vector<std::vector<Value>> expected;
+  for (int32_t chunk = 0; chunk < kChunks; ++chunk) {
+    const int32_t first = chunk * kChunk;
+    ColumnBuilder numbers(schema[0].type), flat(schema[3].type);
+    for (int32_t row = first; row < first + kChunk; ++row) {
+      const auto name = [](int32_t i) { return Value("name " + std::to_string(i)); };
+      const bool null = row % 7 == 0;
+      null ? numbers.AppendNull() : numbers.Append<int64_t>(row);
+      flat.AppendString("name " + std::to_string(row % 5));
+      expected.push_back({null ? Value() : Value(int64_t{row}), name(row % 30), name(row), name(row % 5)});
+    }
+    const ColumnPtr turns = chunk % kTurn == kTurn - 1 ? flat.Finish() : coded(0, first, 5);
+    ASSERT_TRUE(writer_
+                    ->Append({numbers.Finish(), coded(0, first, 30),
+                              coded(static_cast<size_t>(first / kNames), first, kNames), turns},
+                             {nullptr, kChunk})
+                    .ok());
+    for (int step = 0; step < 2; ++step) ASSERT_TRUE(writer_->Step().ok());
+  }
+  const Result<ParquetFooter> footer = writer_->Finish();
+  ASSERT_TRUE(footer.ok()) << footer.status().ToString();
+  EXPECT_EQ(footer->row_groups, 2);
+  EXPECT_EQ(footer->columns[0].nulls, kChunk * kChunks / 7 + 1);
+  ASSERT_TRUE(file_->Close().ok());
+  EXPECT_EQ(ReadBack(schema), expected);
+}
+
+TEST_F(ParquetTest, AnOpenWriterHoldsAPartOfItsGroup) {
+  const Schema schema{{{"s", Type::String()}}};
+  constexpr int32_t kChunk = 1000, kChunks = 300;
+  constexpr int64_t kTextBytes = 200;
+  Start(schema, kChunk * kChunks);
+  ColumnBuilder text(schema[0].type);
+  for (int32_t row = 0; row < kChunk; ++row) text.AppendString(std::string(kTextBytes, 'a'));
+  const ColumnPtr column = text.Finish();
+  for (int32_t chunk = 0; chunk < kChunks; ++chunk) {
+    ASSERT_TRUE(writer_->Append({column}, {nullptr, kChunk}).ok());
+    ASSERT_TRUE(writer_->Step().ok());
+    ASSERT_LT(writer_->buffered_bytes(), kChunk * kChunks * kTextBytes / 3);
+  }
+  EXPECT_EQ(writer_->Finish()->row_groups, 1);
+}
+
 // Ids are random and nothing is gained by looking for repetitions in them; whole sentences that stand far
 // apart must still be found again.
 TEST_F(ParquetTest, TextIsCompressedByWhatItHolds) {

@@ -28,29 +28,32 @@ class ParquetFileWriter : public ParquetWriter {
 
  private:
   struct Target;
-  struct RowGroup {
-    std::vector<ParquetStore> columns;
-    int64_t rows = 0;
-    size_t bytes() const;
-  };
+  using Stores = std::vector<ParquetStore>;  // one a column
 
   ParquetFileWriter(Schema schema, ParquetOptions options, WritableFile* file);
-  std::unique_ptr<RowGroup> NewGroup();
-  // Moves the gathered rows behind the group that is being encoded, encoding that first.
-  Status CloseGroup();
+  Stores NewStores() const;
+  static size_t Bytes(const Stores& stores);
+  // What has gathered is to be encoded, once what is being encoded has been.
+  Status ClosePart(bool closes_group);
   Status OpenTarget();
   Status EncodePart();
-  void CloseColumn();
-  void ForgetSpare();
+  Status WritePart(const ParquetStore& store);
+  void EndColumn();
   Status EncodeAll();
 
   Schema schema_;
   ParquetOptions options_;
   WritableFile* file_;
-  std::unique_ptr<Target> target_;       // Arrow's objects; made with the first row group
-  std::unique_ptr<RowGroup> spare_;      // encoded and cleared: memory for the next gathering_; may be null
-  std::unique_ptr<RowGroup> gathering_;  // never null
-  std::unique_ptr<RowGroup> encoding_;   // full, some of its columns are in the file; null if there is none
+  std::unique_ptr<Target> target_;  // Arrow's objects; made with the first rows that are encoded
+  // Text and numbers of some rows, codes of all rows of their group; and those that are being encoded, empty
+  // and memory for the next ones if there are none.
+  Stores gathering_, encoding_;
+  int64_t part_rows_ = 0;     // gathered since the last part was closed
+  int64_t group_rows_ = 0;    // of the group that rows gather for
+  size_t group_bytes_ = 0;    // of its parts, about
+  bool is_encoding_ = false;  // some of encoding_ is left
+  bool closes_group_ = false;
+  int64_t closing_rows_ = 0;  // of the group that it closes
   size_t encoded_columns_ = 0;
   int64_t rows_ = 0;
   int64_t encoded_rows_ = 0;

@@ -11,7 +11,8 @@ namespace caudal {
 namespace {
 
 constexpr int32_t kMaxCodes =
-    64 * 1024;  // more distinct values than that are better off without a dictionary
+    64 * 1024;                     // more distinct values than that are better off without a dictionary
+constexpr int64_t kLeastUses = 4;  // of a value, on the average
 
 }  // namespace
 
@@ -176,7 +177,13 @@ int32_t ParquetStore::CodeOf(std::string_view text) {
   return found->second;
 }
 
+void ParquetStore::GiveUpManyCodes() {
+  const int64_t values = static_cast<int64_t>(dictionary_offsets_.size()) - 1;
+  if (coded_ && values * kLeastUses > rows_) GiveUpCodes();
+}
+
 void ParquetStore::GiveUpCodes() {
+  if (!coded_) return;
   coded_ = false;
   for (size_t row = 0; row < codes_.size(); ++row) {
     const bool null = !levels_.empty() && levels_[row] == 0;
@@ -195,6 +202,11 @@ void ParquetStore::GiveUpCodes() {
 size_t ParquetStore::bytes() const {
   return levels_.capacity() * sizeof(int16_t) + values_.capacity() + codes_.capacity() * sizeof(int32_t) +
          offsets_.capacity() * sizeof(int32_t) + text_.capacity() + dictionary_text_.capacity();
+}
+
+size_t ParquetStore::used_bytes() const {
+  return levels_.size() * sizeof(int16_t) + values_.size() + codes_.size() * sizeof(int32_t) +
+         offsets_.size() * sizeof(int32_t) + text_.size() + dictionary_text_.size();
 }
 
 std::vector<uint8_t> ParquetStore::Validity() const {

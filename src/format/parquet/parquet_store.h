@@ -30,7 +30,11 @@ class ParquetStore {
   int64_t rows() const { return rows_; }
   int64_t nulls() const { return nulls_; }
   int64_t nans() const { return nans_; }
-  size_t bytes() const;
+  size_t bytes() const;  // of memory, also of what is kept for rows to come
+  size_t used_bytes() const;
+  // From now on strings are text, until Clear. The second only if hardly any value came twice.
+  void GiveUpCodes();
+  void GiveUpManyCodes();
   // More text than a row group can hold: the group must not be encoded.
   bool overflown() const { return text_.size() > static_cast<size_t>(Type::kMaxLength); }
 
@@ -62,7 +66,6 @@ class ParquetStore {
   void AppendStrings(const Column& column, RowSet rows);
   void AppendCodes(const Column& column, RowSet rows);
   int32_t CodeOf(std::string_view text);
-  void GiveUpCodes();
 
   Type type_;
   int64_t rows_ = 0;

@@ -15,6 +15,7 @@ using arrow::util::ZstdCodecOptions;
 constexpr size_t kLeastBytes = 16 << 10;
 constexpr size_t kMostBytes = 128 << 10;
 constexpr size_t kTriedPart = 32;
+constexpr size_t kTriedPartOfMore = 8;  // when a store is but the beginning
 
 // zstd's numbers for its parameters (ZSTD_cParameter; the last is one of its experimental ones).
 constexpr int kWindowLog = 101, kHashLog = 102, kMinMatch = 105, kTargetLength = 106;
@@ -46,9 +47,9 @@ std::shared_ptr<ZstdCodecOptions> OptionsOf(const Way& way, int level) {
 }
 
 // The first values as a PLAIN page has them; nothing if there are too few for a trial.
-std::string FirstValues(const ParquetStore& store) {
+std::string FirstValues(const ParquetStore& store, bool more_follows) {
   const size_t all = store.text().size() + store.offsets().size() * sizeof(int32_t);
-  const size_t most = std::min(all / kTriedPart, kMostBytes);
+  const size_t most = std::min(all / (more_follows ? kTriedPartOfMore : kTriedPart), kMostBytes);
   if (most < kLeastBytes) return {};
   std::string page;
   for (size_t row = 0; row < static_cast<size_t>(store.rows()) && page.size() < most; ++row) {
@@ -76,9 +77,10 @@ size_t CompressedSize(const std::string& text, const ZstdCodecOptions& options, 
 
 }  // namespace
 
-std::shared_ptr<arrow::util::CodecOptions> CheaperZstd(const ParquetStore& store, int level) {
+std::shared_ptr<arrow::util::CodecOptions> CheaperZstd(const ParquetStore& store, bool more_follows,
+                                                       int level) {
   if (store.type().physical() != Physical::kString || store.coded()) return nullptr;
-  const std::string page = FirstValues(store);
+  const std::string page = FirstValues(store, more_follows);
   if (page.empty()) return nullptr;
   std::string room;
   ZstdCodecOptions usual;

@@ -18,7 +18,9 @@ class CodecOptions;
 namespace caudal {
 
 // Null: as the level says, since the column is no text, has codes, is small or of long values, or would come
-// out longer than is worth it.
-std::shared_ptr<arrow::util::CodecOptions> CheaperZstd(const ParquetStore& store, int level);
+// out longer than is worth it. `more_follows`: the store is the beginning of a larger one, of which more may
+// be tried.
+std::shared_ptr<arrow::util::CodecOptions> CheaperZstd(const ParquetStore& store, bool more_follows,
+                                                       int level);
 
 }  // namespace caudal

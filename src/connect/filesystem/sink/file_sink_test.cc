@@ -426,7 +426,8 @@ TEST_F(FilesystemSinkTest, AFullDiskCostsTheEpochAPauseNotItsRows) {
 TEST_F(FilesystemSinkTest, ParquetRollsKeepsFewFilesOpenAndCountsFromTheFooters) {
   table_.options["format"] = "parquet";
   table_.options["caudal.sink.max-open-files"] = "2";
-  table_.options["sink.rolling-policy.file-size"] = "1mb";
+  table_.options["sink.rolling-policy.file-size"] =
+      "50kb";  // which so regular rows come to after some row groups
   auto sink = MakeSink();
   auto writer = std::move(sink->MakeWriter(3)).value();
   for (int i = 0; i < 60; ++i)
