@@ -68,6 +68,41 @@ class Evolution(CliCase):
             self.assertEqual(len(self.sql("SELECT id FROM lake.shop.orders;")), 3)
             (self.folder / "state").rename(self.folder / f"state-{version}")
 
+    def test_rows_of_which_something_would_be_lost_are_kept_aside(self):
+        letters = ("CREATE TABLE letters (error_class STRING, error_message STRING)"
+                   " WITH ('connector' = 'filesystem', 'path' = 'letters', 'format' = 'json');\n")
+        asides = "'source.monitor-interval' = '50 ms', 'caudal.errors' = 'dead-letter', 'caudal.dead-letter' = 'letters')"
+        for version, key in ((2, ""), (3, KEY)):
+            self.remake(version, key)
+            self.arrive({"id": 1, "n": 5_000_000_000, "price": 2.25, "s": "wide"}, {"id": 2, "n": 5, "price": 12_345_678_901.25, "s": "dear"},
+                        {"id": 3, "n": 5, "price": -9_999_999.99, "s": None}, {"id": 4, "n": 5, "s": "noted", "note": "x"},
+                        {"id": 5, "n": -2_147_483_648, "price": 9_999_999.99, "s": "fits", "note": None}, {"id": 6, "s": "empty"})
+            job = letters + JOB.format(columns=WIDER, selected="id, n, price, s, note", key=key,
+                                       evolution=", 'caudal.schema-evolution' = 'dead-letter'")
+            self.write("job.sql", job.replace("'source.monitor-interval' = '50 ms')", asides))
+            self.caudal("run", "job.sql", "--state", f"aside-{version}", "--until-idle", "300 ms")
+            rows = self.sql("SELECT id, n, s FROM lake.shop.orders ORDER BY id;")
+            self.assertEqual([(row["id"], row["n"], row["s"]) for row in rows],
+                             [(0, 7, "first"), (5, -2_147_483_648, "fits"), (6, None, "empty")])
+            aside = [json.loads(line) for path in (self.folder / "letters").glob("[!._]*") for line in path.read_text().splitlines()]
+            told = sorted((row["error_class"], row["error_message"]) for row in aside)
+            self.assertEqual(told, [("sink", "column 's' is required in the table, and the row has NULL"),
+                                    ("sink", "the table has no column 'note', and the row has a value of it"),
+                                    ("sink", "the value of column 'n' does not fit INT, which the table has"),
+                                    ("sink", "the value of column 'price' does not fit DECIMAL(9, 2), which the table has")])
+            # Once somebody has let the table grow, the rows fit.
+            self.caudal("sql", CATALOG + "ALTER TABLE lake.shop.orders ADD note STRING; ALTER TABLE lake.shop.orders MODIFY (n BIGINT);")
+            self.arrive({"id": 7, "n": 5_000_000_000, "s": "now", "note": "y"})
+            self.caudal("run", "job.sql", "--state", f"aside-{version}", "--until-idle", "300 ms")
+            rows = self.sql("SELECT id, n, note FROM lake.shop.orders WHERE id = 7;")
+            self.assertEqual([(row["id"], row["n"], row["note"]) for row in rows], [(7, 5_000_000_000, "y")])
+            for file in (self.folder / "letters").rglob("*"):
+                file.unlink()
+        # Without such a table the first row that does not fit stops the query.
+        self.remake(2)
+        self.arrive({"id": 1, "n": 5_000_000_000, "s": "wide"})
+        self.assertIn("the value of column 'n' does not fit INT", self.run_job("dead-letter", code=2))
+
     def test_what_no_growth_mends_is_refused(self):
         self.remake(2)
         said = self.run_job("evolve", code=3, columns="id BIGINT NOT NULL, n STRING, s STRING NOT NULL", selected="id, s, 'x'")

@@ -43,8 +43,8 @@ constexpr OptionSpec kTableOptions[] = {
     {"caudal.unique", Kind::kString, "upsert",
      "what becomes of a row whose PRIMARY KEY the table has: 'upsert', 'ignore' or 'fail'"},
     {"caudal.schema-evolution", Kind::kString, "stop",
-     "of a table that lacks a declared column, or a type as wide: 'stop', or 'evolve' it when a query "
-     "starts"},
+     "of a table that lacks a declared column, or a type as wide: 'stop', 'evolve' it when a query starts, "
+     "or hand what does not fit to the 'dead-letter' table"},
     {"caudal.sink.max-open-files", Kind::kInteger, "32",
      "files that a task writes at once; rows of further partitions wait in memory"},
     {"caudal.sink.buffer-size", Kind::kBytes, "64MB",

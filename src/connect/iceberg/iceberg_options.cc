@@ -147,9 +147,10 @@ Result<IcebergEvolution> EvolutionOf(const Table& table) {
   const std::string_view evolution = table.option("caudal.schema-evolution", "stop");
   if (evolution == "stop") return IcebergEvolution::kStop;
   if (evolution == "evolve") return IcebergEvolution::kEvolve;
-  return Status::User(fmt::format("table '{}': 'caudal.schema-evolution' = '{}' is {}", table.name, evolution,
-                                  evolution == "dead-letter" ? "not built yet" : "not known"))
-      .Hint("there are 'stop' and 'evolve'");
+  if (evolution == "dead-letter") return IcebergEvolution::kDeadLetter;
+  return Status::User(
+             fmt::format("table '{}': 'caudal.schema-evolution' = '{}' is not known", table.name, evolution))
+      .Hint("there are 'stop', 'evolve' and 'dead-letter'");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::vector<std::string> NamespaceOf(std::string_view database);
 enum class IcebergUnique : uint8_t { kUpsert, kIgnore, kFail };
 
 // What becomes of a table that lacks what rows bring: 'caudal.schema-evolution'.
-enum class IcebergEvolution : uint8_t { kStop, kEvolve };
+enum class IcebergEvolution : uint8_t { kStop, kEvolve, kDeadLetter };
 
 // What a table takes: a key lets it take updates, unless what is there stays as it is.
 ChangelogKinds IcebergChangelog(const Table& table);

@@ -76,8 +76,8 @@ Status IcebergSink::CheckTarget() const {
         if (options_.evolution == IcebergEvolution::kEvolve) {
           ASSIGN_OR_RETURN(table.metadata, EvolvedTable(table_, table.metadata, env->NowMillis()));
         }
-        Status fits = IcebergSinkPlan::Make(table_, options_, table.metadata, context_).status();
-        return WithWayOut(std::move(fits), table_, options_, table.metadata);
+        std::vector<ColumnFit> fits;
+        return PlanFor(table.metadata, &fits).status();
       }
     }
     return NewIcebergTable(table_, options_).status();
@@ -85,6 +85,18 @@ Status IcebergSink::CheckTarget() const {
   Status status = check();
   if (status.ok() || status.domain() == Domain::kExternal) return Status();
   return std::move(status).At(options_.frame());
+}
+
+Result<IcebergSinkPlan> IcebergSink::PlanFor(const iceberg::TableMetadata& table,
+                                             std::vector<ColumnFit>* fits) const {
+  if (options_.evolution == IcebergEvolution::kDeadLetter) {
+    ASSIGN_OR_RETURN(FittedTable fitted, FitTo(table_, table));
+    if (!fitted.is_as_it_is()) *fits = std::move(fitted.fits);
+    return IcebergSinkPlan::Make(fits->empty() ? table_ : fitted.table, options_, table, context_);
+  }
+  Result<IcebergSinkPlan> plan = IcebergSinkPlan::Make(table_, options_, table, context_);
+  if (plan.ok()) return plan;
+  return WithWayOut(std::move(plan).status(), table_, options_, table);
 }
 
 Result<IcebergSinkPlan> IcebergSink::Prepare() {
@@ -95,9 +107,7 @@ Result<IcebergSinkPlan> IcebergSink::Prepare() {
   if (options_.evolution == IcebergEvolution::kEvolve) {
     ASSIGN_OR_RETURN(table, EvolveTable(lake.get(), table_, options_, std::move(table)));
   }
-  Result<IcebergSinkPlan> plan = IcebergSinkPlan::Make(table_, options_, table.metadata, context_);
-  if (plan.ok()) return plan;
-  return WithWayOut(std::move(plan).status(), table_, options_, table.metadata);
+  return PlanFor(table.metadata, &fits_);
 }
 
 Status IcebergSink::Open() {
@@ -118,8 +128,14 @@ Result<std::unique_ptr<SinkWriter>> IcebergSink::MakeWriter(int task) {
     Status read = keys_->AdvanceToHead();
     if (!read.ok()) return std::move(read).At(options_.frame());
   }
-  if (keys_ != nullptr) return std::unique_ptr<SinkWriter>(new UpsertWriter(plan_.get(), keys_.get(), task));
-  return std::unique_ptr<SinkWriter>(new IcebergSinkWriter(plan_.get(), task));
+  std::unique_ptr<SinkWriter> writer;
+  if (keys_ != nullptr) {
+    writer = std::make_unique<UpsertWriter>(plan_.get(), keys_.get(), task);
+  } else {
+    writer = std::make_unique<IcebergSinkWriter>(plan_.get(), task);
+  }
+  if (fits_.empty()) return writer;
+  return std::unique_ptr<SinkWriter>(std::make_unique<FittingWriter>(fits_, std::move(writer)));
 }
 
 Result<std::unique_ptr<SinkCommitter>> IcebergSink::MakeCommitter() {

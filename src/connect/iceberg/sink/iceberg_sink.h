@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "api/connector.h"
+#include "connect/iceberg/sink/fitting_writer.h"
 #include "connect/iceberg/sink/iceberg_sink_plan.h"
 #include "connect/iceberg/upsert/table_keys.h"
 
@@ -29,11 +30,14 @@ class IcebergSink : public Sink {
       : table_(table), options_(std::move(options)), context_(context) {}
   Status Open();
   Result<IcebergSinkPlan> Prepare();
+  // For the table as the catalog has it, or would have it.
+  Result<IcebergSinkPlan> PlanFor(const iceberg::TableMetadata& table, std::vector<ColumnFit>* fits) const;
 
   Table table_;
   IcebergOptions options_;
   ConnectorContext context_;
   std::unique_ptr<const IcebergSinkPlan> plan_;
+  std::vector<ColumnFit> fits_;      // of what rows bring; none: the table takes it as it is
   std::unique_ptr<TableKeys> keys_;  // of a table with a key
 };
 
