@@ -102,7 +102,7 @@ peer-flink: ## run the tests marked `oracle` on a real Flink and compare with th
 	@test/peer/flink/record --check
 
 .PHONY: peer-iceberg
-peer-iceberg: ## read and write Iceberg tables in turn with PyIceberg, which is put below build/; SAMPLES=DIR adds others' tables, REST=URI a catalog
+peer-iceberg: ## read and write Iceberg tables in turn with PyIceberg, which is put below build/; SAMPLES=DIR adds others' tables, REST=URI a catalog, SPARK_JAR=JAR Spark
 	@tools/setup test
 	@cmake --preset release -DCAUDAL_TESTS=ON > build/configure.log || { cat build/configure.log; exit 1; }
 	@ninja -C build/release caudal iceberg_peer
@@ -112,6 +112,7 @@ peer-iceberg: ## read and write Iceberg tables in turn with PyIceberg, which is 
 	@PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/kill build/release/caudal
 	@$(if $(REST),PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/rest build/release/caudal $(REST))
 	@$(if $(REST),PYTHONPATH=build/peer/iceberg python3 test/peer/iceberg/kill build/release/caudal --rest $(REST))
+	@$(if $(SPARK_JAR),python3 test/peer/iceberg/changes build/release/caudal $(SPARK_JAR))
 
 .PHONY: peer-s3
 peer-s3: build ## tables, sinks and checkpoints in a real object store, faulty and under kills; S3=URL, BUCKET=NAME, REST=URI, keys in AWS_…
