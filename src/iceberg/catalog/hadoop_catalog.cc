@@ -190,10 +190,25 @@ Result<LoadedTable> HadoopCatalog::LoadTable(const TableName& name) {
     }
     return missing;
   }
-  LoadedTable table;
-  table.metadata_location = newest->location;
-  ASSIGN_OR_RETURN(table.metadata, files_->ReadMetadata(newest->location));
+  return ReadTable(newest->location);
+}
+
+Result<LoadedTable> HadoopCatalog::ReadTable(const std::string& location) {
+  ASSIGN_OR_RETURN(const std::string path, PathOf(location));
+  ASSIGN_OR_RETURN(const FileInfo file, file_system_->Stat(path));
+  const bool same = file.identity != 0 && file.identity == last_file_.identity &&
+                    file.device == last_file_.device && file.size == last_file_.size &&
+                    file.modified_micros == last_file_.modified_micros;
+  if (same && location == last_.metadata_location) return last_;
+  LoadedTable table{location, {}};
+  ASSIGN_OR_RETURN(table.metadata, files_->ReadMetadata(location));
+  Remember(file, table);
   return table;
+}
+
+void HadoopCatalog::Remember(const FileInfo& file, const LoadedTable& table) {
+  last_ = table;
+  last_file_ = file;
 }
 
 Status HadoopCatalog::DropTable(const TableName& name) {
@@ -248,7 +263,10 @@ CommitAnswer HadoopCatalog::Commit(const TableName& name, const TableCommit& com
             .Hint("the commit is rebuilt and tried again"));
   }
   WriteHint(location, version);
-  return {CommitOutcome::kDone, {}, {file, *std::move(table)}};
+  LoadedTable now{file, *std::move(table)};
+  const Result<FileInfo> written = file_system_->Stat(*path);
+  if (written.ok()) Remember(*written, now);
+  return {CommitOutcome::kDone, {}, std::move(now)};
 }
 
 }  // namespace caudal::iceberg

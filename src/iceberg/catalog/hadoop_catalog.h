@@ -48,10 +48,17 @@ class HadoopCatalog : public Catalog {
   // The version's file as it may be named; nothing if there is none.
   Result<std::optional<std::string>> FileOf(const std::string& folder, int version) const;
   void WriteHint(const std::string& location, int version) const;
+  Result<LoadedTable> ReadTable(const std::string& location);
+  // What the file says, which was just written or read.
+  void Remember(const FileInfo& file, const LoadedTable& table);
 
   std::string warehouse_;
   FileSystem* file_system_;
   const TableFiles* files_;
+  // The table that was read or written last, and the file that said it: a table that is made anew has files
+  // of the same names.
+  LoadedTable last_;
+  FileInfo last_file_;
 };
 
 }  // namespace caudal::iceberg

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
 
 #include "base/env.h"
 #include "fs/memory_file_system.h"
@@ -75,6 +78,28 @@ TEST_F(HadoopCatalogTest, ATableIsItsFolder) {
   EXPECT_THAT(catalog_->LoadTable(kTable).status().message(), HasSubstr("there is no table 'a.b.t'"));
   EXPECT_THAT(*catalog_->ListTables({"a", "b"}), ElementsAre());
   EXPECT_TRUE(catalog_->CreateTable(kTable, Columns()).ok());
+}
+
+// Its files have the names of the former one's.
+TEST_F(HadoopCatalogTest, ATableThatIsMadeAnewIsAnother) {
+  char folder[] = "/tmp/caudal_hadoop_XXXXXX";
+  const std::string warehouse = mkdtemp(folder);
+  const TableFiles files(FileSystem::Local(), Env::Real());
+  const auto open = [&] { return HadoopCatalog::Open(warehouse, FileSystem::Local(), &files).value(); };
+  const auto ours = open(), others = open();
+  ASSERT_TRUE(ours->CreateNamespace({"a", "b"}).ok());
+  ASSERT_TRUE(ours->CreateTable(kTable, Columns()).ok());
+  ASSERT_EQ(ours->Commit(kTable, {{}, {SetProperties{{{"k", "1"}}}}}).outcome, CommitOutcome::kDone);
+  const LoadedTable before = ours->LoadTable(kTable).value();
+  EXPECT_EQ(before.metadata, others->LoadTable(kTable).value().metadata);
+  ASSERT_TRUE(others->DropTable(kTable).ok());
+  ASSERT_TRUE(others->CreateTable(kTable, Columns()).ok());
+  ASSERT_EQ(others->Commit(kTable, {{}, {SetProperties{{{"k", "2"}}}}}).outcome, CommitOutcome::kDone);
+  const LoadedTable after = ours->LoadTable(kTable).value();
+  EXPECT_EQ(after.metadata_location, before.metadata_location);
+  EXPECT_NE(after.metadata.table_uuid, before.metadata.table_uuid);
+  EXPECT_EQ(after.metadata.properties.at("k"), "2");
+  std::filesystem::remove_all(warehouse);
 }
 
 TEST_F(HadoopCatalogTest, ACommitIsTheFileOfTheNextVersion) {

@@ -175,10 +175,12 @@ Result<std::string> SqliteCatalog::FindLocation(const TableName& name) {
 }
 
 Result<LoadedTable> SqliteCatalog::LoadTable(const TableName& name) {
-  LoadedTable table;
-  ASSIGN_OR_RETURN(table.metadata_location, FindLocation(name));
-  ASSIGN_OR_RETURN(table.metadata, files_->ReadMetadata(table.metadata_location));
-  return table;
+  ASSIGN_OR_RETURN(std::string location, FindLocation(name));
+  if (location != last_.metadata_location) {
+    ASSIGN_OR_RETURN(TableMetadata metadata, files_->ReadMetadata(location));
+    last_ = {std::move(location), std::move(metadata)};
+  }
+  return last_;
 }
 
 Status SqliteCatalog::DropTable(const TableName& name) {
@@ -265,7 +267,8 @@ CommitAnswer SqliteCatalog::Commit(const TableName& name, const TableCommit& com
   }
   Status committed = transaction.Commit();
   if (!committed.ok()) return {CommitOutcome::kUnknown, committed, {}};
-  return {CommitOutcome::kDone, {}, {*location, *std::move(table)}};
+  last_ = {*std::move(location), *std::move(table)};
+  return {CommitOutcome::kDone, {}, last_};
 }
 
 }  // namespace caudal::iceberg

@@ -46,6 +46,7 @@ class SqliteCatalog : public Catalog {
   Options options_;
   std::unique_ptr<Sqlite> database_;
   const TableFiles* files_;
+  LoadedTable last_;         // that was read or written: a metadata file never changes
   std::string only_tables_;  // the condition that leaves views out, if the layout has the column for it
 };
 

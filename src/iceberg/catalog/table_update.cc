@@ -133,7 +133,7 @@ Status Apply(const RemoveSnapshots& update, TableMetadata* table) {
                             Retry::kBackoff)
         .Hint(kTryAgain);
   }
-  std::erase_if(table->snapshots, [&](const Snapshot& one) { return gone.contains(one.snapshot_id); });
+  table->snapshots.EraseIf([&](const Snapshot& one) { return gone.contains(one.snapshot_id); });
   // What was current before one that is gone can no longer be told in full.
   std::vector<SnapshotLogEntry> log;
   for (const SnapshotLogEntry& entry : table->snapshot_log) {

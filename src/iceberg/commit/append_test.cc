@@ -213,6 +213,39 @@ TEST_F(SqliteAppend, TwoCatalogsOnOneFileTakeTurns) {
   EXPECT_EQ(catalog_->LoadTable(kName).value().metadata.properties.at("k"), "v");
 }
 
+// Counts what is read of metadata.
+class MetadataReads : public MemoryFileSystem {
+ public:
+  using MemoryFileSystem::MemoryFileSystem;
+  Result<std::string> ReadAll(const std::string& path) override {
+    if (path.ends_with(".metadata.json")) ++count;
+    return MemoryFileSystem::ReadAll(path);
+  }
+  int count = 0;
+};
+
+TEST_F(SqliteAppend, AWriterReadsNoMetadataThatItWrote) {
+  MetadataReads memory(Env::Real());
+  const TableFiles files(&memory, Env::Real());
+  const auto open = [&] {
+    return SqliteCatalog::Open({.path = folder_ + "/reads.db", .warehouse = "/w"}, &files).value();
+  };
+  const auto ours = open(), others = open();
+  ASSERT_TRUE(ours->CreateNamespace({"db"}).ok());
+  const LoadedTable table = ours->CreateTable(kName, Definition(3)).value();
+  const auto append = [&](SqliteCatalog* catalog, int64_t epoch) {
+    const auto prepared =
+        PrepareAppend(files, table.metadata, 0, {File("/" + std::to_string(epoch), 5)}).value();
+    return CommitAppend(catalog, files, kName, prepared, {"p", 1, epoch, ""}, {}).value().attempts;
+  };
+  for (int64_t epoch = 1; epoch <= 5; ++epoch) EXPECT_EQ(append(ours.get(), epoch), 1);
+  EXPECT_EQ(memory.count, 1) << "what was created, once";
+  EXPECT_EQ(append(others.get(), 6), 1);
+  EXPECT_EQ(append(ours.get(), 7), 1);
+  EXPECT_EQ(memory.count, 3) << "what somebody else wrote is read, once each";
+  EXPECT_EQ(others->LoadTable(kName).value().metadata, ours->LoadTable(kName).value().metadata);
+}
+
 TEST_F(SqliteAppend, WhatIsNotThereIsNamed) {
   EXPECT_THAT(catalog_->CreateTable(kName, Definition(2)).status().ToString(),
               HasSubstr("there is no namespace 'db'"));

@@ -193,10 +193,9 @@ TEST_P(ReplaceFilesTest, WhereNoHistoryIsShownNothingIsRewritten) {
     using Between::Between;
     Result<LoadedTable> LoadTable(const TableName& name) override {
       ASSIGN_OR_RETURN(LoadedTable table, Between::LoadTable(name));
-      std::erase_if(table.metadata.snapshots, [&](const Snapshot& one) {
-        return one.snapshot_id != table.metadata.current_snapshot_id;
-      });
-      table.metadata.snapshots[0].parent_snapshot_id.reset();
+      table.metadata.snapshots.EraseIf(
+          [&](const Snapshot& one) { return one.snapshot_id != table.metadata.current_snapshot_id; });
+      table.metadata.snapshots.Change(0).parent_snapshot_id.reset();
       return table;
     }
   } newest(&small_);

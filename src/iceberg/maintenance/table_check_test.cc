@@ -56,7 +56,7 @@ class TableCheckTest : public testing::Test {
   }
   std::string AfterLines(const std::function<void(std::vector<ManifestFile>*)>& damage) {
     TableMetadata table = small_.table();
-    Snapshot& head = table.snapshots.back();
+    Snapshot& head = table.snapshots.Change(table.snapshots.size() - 1);
     auto lines = ReadManifestList(small_.files_.Read(head.manifest_list).value(), "").value();
     damage(&lines);
     const auto list = WriteManifestList(lines, {.format_version = table.format_version,
@@ -160,15 +160,16 @@ TEST_F(TableCheckTest, MetadataThatContradictsItself) {
               HasSubstr("partition spec 0: "));
   EXPECT_THAT(After([](auto* t) { t->last_sequence_number = 2; }),
               HasSubstr("it has the sequence number 3, and last-sequence-number is 2"));
-  EXPECT_THAT(After([](auto* t) { t->snapshots[1].sequence_number = 1; }),
+  EXPECT_THAT(After([](auto* t) { t->snapshots.Change(1).sequence_number = 1; }),
               HasSubstr("it has the sequence number 1, as snapshot"));
-  EXPECT_THAT(After([](auto* t) { t->snapshots[1].parent_snapshot_id = t->snapshots[2].snapshot_id; }),
+  EXPECT_THAT(After([](auto* t) { t->snapshots.Change(1).parent_snapshot_id = t->snapshots[2].snapshot_id; }),
               HasSubstr("and its parent"));
   EXPECT_THAT(After([](auto* t) { t->last_updated_ms -= 3'600'000; }), HasSubstr("last-updated-ms"));
-  EXPECT_THAT(After([](auto* t) { t->snapshots[0].schema_id = 8; }), HasSubstr("there is no schema 8"));
+  EXPECT_THAT(After([](auto* t) { t->snapshots.Change(0).schema_id = 8; }),
+              HasSubstr("there is no schema 8"));
   EXPECT_THAT(After([](auto* t) { t->next_row_id -= 1; }),
               HasSubstr("its row ids end at 25, and next-row-id is 24"));
-  EXPECT_THAT(After([](auto* t) { t->snapshots[2].first_row_id = 7; }),
+  EXPECT_THAT(After([](auto* t) { t->snapshots.Change(2).first_row_id = 7; }),
               HasSubstr("its row ids begin at 7, and 20 are taken"));
   EXPECT_THAT(After([](auto* t) {
                 t->refs["x"] = {77, "tag"};
@@ -178,9 +179,9 @@ TEST_F(TableCheckTest, MetadataThatContradictsItself) {
               HasSubstr("snapshot-log: its last entry is snapshot"));
   EXPECT_THAT(After([](auto* t) { t->snapshot_log[1].timestamp_ms -= 3'600'000; }),
               HasSubstr("and the one before it at"));
-  EXPECT_THAT(After([](auto* t) { t->snapshots[0].summary["total-records"] = "21"; }),
+  EXPECT_THAT(After([](auto* t) { t->snapshots.Change(0).summary["total-records"] = "21"; }),
               HasSubstr("its summary says total-records = 21, and there are 20"));
-  EXPECT_THAT(After([](auto* t) { t->snapshots[1].summary["total-delete-files"] = "0"; }),
+  EXPECT_THAT(After([](auto* t) { t->snapshots.Change(1).summary["total-delete-files"] = "0"; }),
               HasSubstr("total-delete-files = 0, and there are 1"));
 }
 

@@ -22,7 +22,11 @@ const PartitionSpec* TableMetadata::FindSpec(int32_t id) const {
 }
 
 const Snapshot* TableMetadata::FindSnapshot(int64_t id) const {
-  return FindIf(snapshots, [id](const Snapshot& snapshot) { return snapshot.snapshot_id == id; });
+  // Of many the last ones are asked for.
+  for (auto at = snapshots.end(); at != snapshots.begin();) {
+    if ((--at)->snapshot_id == id) return &*at;
+  }
+  return nullptr;
 }
 
 const SnapshotRef* TableMetadata::FindRef(const std::string& name) const {

@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "iceberg/metadata/schema.h"
+#include "iceberg/metadata/snapshot_list.h"
 
 namespace caudal::iceberg {
 
@@ -49,21 +50,6 @@ struct SortOrder {
   std::vector<SortField> fields;
   UnknownFields unknown;
   bool operator==(const SortOrder&) const = default;
-};
-
-struct Snapshot {
-  int64_t snapshot_id = 0;
-  std::optional<int64_t> parent_snapshot_id;
-  int64_t sequence_number = 0;
-  int64_t timestamp_ms = 0;
-  std::string manifest_list;                   // empty in format 1 if `manifests` are listed here
-  std::vector<std::string> manifests;          // format 1
-  std::map<std::string, std::string> summary;  // with "operation"
-  std::optional<int32_t> schema_id;
-  std::optional<int64_t> first_row_id;  // v3
-  std::optional<int64_t> added_rows;    // v3
-  UnknownFields unknown;
-  bool operator==(const Snapshot&) const = default;
 };
 
 struct SnapshotRef {
@@ -104,7 +90,7 @@ struct TableMetadata {
   int32_t default_sort_order_id = 0;
   std::map<std::string, std::string> properties;
   std::optional<int64_t> current_snapshot_id;
-  std::vector<Snapshot> snapshots;
+  SnapshotList snapshots;
   std::map<std::string, SnapshotRef> refs;  // "main" is the current snapshot, if there is one
   std::vector<SnapshotLogEntry> snapshot_log;
   std::vector<MetadataLogEntry> metadata_log;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -157,13 +158,29 @@ Json ListToJson(const List& list, Write write) {
   return json;
 }
 
-Json LogsToJson(const TableMetadata& table, Json json) {
-  json["snapshot-log"] = ListToJson(table.snapshot_log, [](const SnapshotLogEntry& entry) {
-    return Json{{"timestamp-ms", entry.timestamp_ms}, {"snapshot-id", entry.snapshot_id}};
-  });
+// Those of a table that is committed to for long are nearly all of its text.
+void AddSnapshots(const TableMetadata& table, std::string* text) {
+  *text += R"("snapshots":[)";
+  for (size_t i = 0; i < table.snapshots.size(); ++i) {
+    if (i > 0) *text += ',';
+    *text += table.snapshots.Text(i);
+  }
+  *text += R"(],"snapshot-log":[)";
+  for (const SnapshotLogEntry& entry : table.snapshot_log) {
+    if (text->back() != '[') *text += ',';
+    fmt::format_to(std::back_inserter(*text), R"({{"timestamp-ms":{},"snapshot-id":{}}})", entry.timestamp_ms,
+                   entry.snapshot_id);
+  }
+  *text += ']';
+}
+
+// The members behind the snapshots.
+Json RestToJson(const TableMetadata& table) {
+  Json json;
   json["metadata-log"] = ListToJson(table.metadata_log, [](const MetadataLogEntry& entry) {
     return Json{{"timestamp-ms", entry.timestamp_ms}, {"metadata-file", entry.metadata_file}};
   });
+  WriteUnknown(table.unknown, &json);
   return json;
 }
 
@@ -227,10 +244,12 @@ Result<std::string> TableMetadataText(const TableMetadata& table) {
   if (table.format_version >= 3) json["next-row-id"] = table.next_row_id;
   json["refs"] = Json::object();
   for (const auto& [name, ref] : table.refs) json["refs"][name] = RefToJson(ref);
-  json["snapshots"] = ListToJson(table.snapshots, SnapshotToJson);
-  json = LogsToJson(table, std::move(json));
-  WriteUnknown(table.unknown, &json);
-  return json.dump();
+  std::string text = json.dump();
+  text.back() = ',';  // it goes on
+  AddSnapshots(table, &text);
+  const std::string rest = RestToJson(table).dump();
+  text += ',';
+  return text.append(rest, 1);
 }
 
 }  // namespace caudal::iceberg

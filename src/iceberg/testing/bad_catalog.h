@@ -82,7 +82,8 @@ class BadCatalog : public Catalog {
     const size_t back = Chance(5) ? random_() % std::min<size_t>(history_.size(), 3) : 0;
     LoadedTable table{"", history_[history_.size() - 1 - back]};
     if (forget_tokens) {
-      for (Snapshot& snapshot : table.metadata.snapshots) snapshot.summary.erase("caudal.pipeline");
+      SnapshotList& snapshots = table.metadata.snapshots;
+      for (size_t i = 0; i < snapshots.size(); ++i) snapshots.Change(i).summary.erase("caudal.pipeline");
     }
     return table;
   }
@@ -110,9 +111,9 @@ class BadCatalog : public Catalog {
   // one.
   void ExpireAllButHead(bool parent = true) {
     TableMetadata table = history_.back();
-    std::erase_if(table.snapshots,
-                  [&](const Snapshot& one) { return one.snapshot_id != table.current_snapshot_id; });
-    if (!parent) table.snapshots.front().parent_snapshot_id.reset();
+    table.snapshots.EraseIf(
+        [&](const Snapshot& one) { return one.snapshot_id != table.current_snapshot_id; });
+    if (!parent) table.snapshots.Change(0).parent_snapshot_id.reset();
     history_ = {std::move(table)};
   }
 
