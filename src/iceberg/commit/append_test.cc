@@ -35,6 +35,7 @@ std::string Live(uint64_t seed, int format_version, const AppendPlants& plants) 
   std::mt19937_64 random(seed + 1);
   NewTable definition = Definition(format_version);
   definition.properties["commit.retry.num-retries"] = std::to_string(random() % 4);
+  definition.properties["commit.manifest.min-count-to-merge"] = std::to_string(2 + seed % 5);
   (void)catalog.CreateTable(kName, definition).ok();
   catalog.forget_tokens = plants.forget_tokens;
   catalog.ignore_head = plants.ignore_head;

@@ -102,6 +102,7 @@ class Life {
         random_(seed + 1),
         version_(format_version) {
     NewTable definition = Definition(format_version);
+    definition.properties["commit.manifest.min-count-to-merge"] = std::to_string(2 + seed % 7);
     definition.properties["commit.retry.num-retries"] = std::to_string(random_() % 4);
     (void)catalog_.CreateTable(kName, definition).ok();
     catalog_.ignore_head = plants.ignore_head;

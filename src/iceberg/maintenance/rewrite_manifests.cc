@@ -7,10 +7,7 @@
 #include <set>
 
 #include "iceberg/manifest/manifest_list.h"
-#include "iceberg/manifest/manifest_reader.h"
-#include "iceberg/manifest/manifest_schema.h"
-#include "iceberg/manifest/manifest_writer.h"
-#include "iceberg/manifest/partition_key.h"
+#include "iceberg/snapshot/manifest_merge.h"
 #include "iceberg/snapshot/new_snapshot.h"
 #include "iceberg/snapshot/snapshot_commit.h"
 
@@ -48,7 +45,6 @@ class ManifestRewrite : public SnapshotMaker {
     const TableMetadata& table = *attempt.table;
     const Snapshot& head = *attempt.head;
     report_ = {};
-    written_ = attempt.written;
     if (head.manifest_list.empty()) {
       return Status::User(
                  fmt::format("snapshot {} lists its manifests in the metadata file", head.snapshot_id))
@@ -61,8 +57,9 @@ class ManifestRewrite : public SnapshotMaker {
       if (manifest.has_live_files())
         groups[{manifest.content, manifest.partition_spec_id}].push_back(manifest);
     }
-    uuid_ = files_.NewUuid();
-    SnapshotContents contents{.schema_id = table.current_schema_id, .name = uuid_};
+    SnapshotContents contents{
+        .schema_id = table.current_schema_id, .name = files_.NewUuid(), .merges = false};
+    JoinTarget target{&files_, &table, contents.name, attempt.written};
     for (const auto& [key, group] : groups) {
       if (!CanShrink(table, group)) {
         contents.manifests.insert(contents.manifests.end(), group.begin(), group.end());
@@ -70,8 +67,9 @@ class ManifestRewrite : public SnapshotMaker {
         continue;
       }
       report_.replaced += static_cast<int64_t>(group.size());
-      RETURN_IF_ERROR(Rewrite(table, group, &contents.manifests));
+      RETURN_IF_ERROR(JoinManifests(group, Wanted(table, group), &target, &contents.manifests));
     }
+    report_.written = target.next;
     if (report_.replaced == 0) return std::optional<SnapshotContents>();
     contents.summary = Summary(head);
     report_.snapshot_id = attempt.snapshot_id;
@@ -105,60 +103,16 @@ class ManifestRewrite : public SnapshotMaker {
                                     table, "commit.manifest.target-size-bytes", kTargetManifestBytes)));
   }
 
-  bool CanShrink(const TableMetadata& table, const Group& group) const {
-    const PartitionSpec* spec = table.FindSpec(group[0].partition_spec_id);
-    // Of a column that is gone no partition can be written.
-    if (spec == nullptr || !PartitionTypes(*table.FindSchema(table.current_schema_id), *spec).ok())
-      return false;
+  // In how many manifests of the target's size the group would be.
+  int64_t Wanted(const TableMetadata& table, const Group& group) const {
     int64_t bytes = 0;
     for (const ManifestFile& manifest : group) bytes += manifest.manifest_length;
-    const int64_t wanted = (bytes + TargetBytes(table) - 1) / TargetBytes(table);
-    return static_cast<int64_t>(group.size()) > wanted;
+    return std::max<int64_t>(1, (bytes + TargetBytes(table) - 1) / TargetBytes(table));
   }
 
-  Status Rewrite(const TableMetadata& table, const Group& group, std::vector<ManifestFile>* manifests) {
-    std::vector<std::pair<std::string, ManifestEntry>> entries;  // by partition
-    int64_t bytes = 0;
-    for (const ManifestFile& manifest : group) {
-      bytes += manifest.manifest_length;
-      ASSIGN_OR_RETURN(const std::string text, files_.Read(manifest.manifest_path));
-      ASSIGN_OR_RETURN(const auto reader, ManifestReader::Open(text, manifest));
-      while (true) {
-        ASSIGN_OR_RETURN(std::optional<ManifestEntry> entry, reader->Next());
-        if (!entry) break;
-        if (entry->status == EntryStatus::kDeleted) continue;
-        entry->status = EntryStatus::kExisting;
-        std::string key = PartitionKey(0, entry->file.partition);
-        entries.emplace_back(std::move(key), std::move(*entry));
-      }
-    }
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    const auto count = static_cast<int64_t>(entries.size());
-    const int64_t parts = std::max<int64_t>(1, (bytes + TargetBytes(table) - 1) / TargetBytes(table));
-    for (int64_t part = 0; part < parts; ++part) {
-      const int64_t first = count * part / parts, last = count * (part + 1) / parts;
-      if (first == last) continue;
-      ManifestWriter::Options how{.format_version = table.format_version, .content = group[0].content};
-      how.sync = RandomMarker(files_.env());
-      ASSIGN_OR_RETURN(ManifestWriter writer,
-                       ManifestWriter::Make(*table.FindSchema(table.current_schema_id),
-                                            *table.FindSpec(group[0].partition_spec_id), how));
-      for (int64_t i = first; i < last; ++i)
-        RETURN_IF_ERROR(writer.Add(entries[static_cast<size_t>(i)].second));
-      ASSIGN_OR_RETURN(ManifestWriter::Written made, writer.Finish());
-      made.manifest.manifest_path =
-          fmt::format("{}/{}-m{}.avro", MetadataFolder(table), uuid_, report_.written++);
-      RETURN_IF_ERROR(Write(made.manifest.manifest_path, made.bytes));
-      manifests->push_back(std::move(made.manifest));
-    }
-    return Status();
-  }
-
-  Status Write(const std::string& location, const std::string& bytes) {
-    RETURN_IF_ERROR(files_.Write(location, bytes));
-    written_->push_back(location);
-    return Status();
+  bool CanShrink(const TableMetadata& table, const Group& group) const {
+    return IsWritable(table, group[0].partition_spec_id) &&
+           static_cast<int64_t>(group.size()) > Wanted(table, group);
   }
 
   const TableFiles& files_;
@@ -166,8 +120,6 @@ class ManifestRewrite : public SnapshotMaker {
   const RewriteManifestsOptions& options_;
   RewriteManifestsReport report_;
   std::map<int64_t, RewriteManifestsReport> tried_;  // by the snapshot that was to be
-  std::string uuid_;                                 // in the names of what the attempt writes
-  std::vector<std::string>* written_ = nullptr;      // by the attempt, for it alone
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "iceberg/commit/branch_history.h"
 #include "iceberg/manifest/manifest_list.h"
+#include "iceberg/snapshot/manifest_merge.h"
 #include "iceberg/snapshot/new_snapshot.h"
 
 namespace caudal::iceberg {
@@ -79,10 +80,34 @@ Result<std::optional<Snapshot>> SnapshotCommit::Build(const TableMetadata& table
                                 .sequence_number = table.last_sequence_number + 1,
                                 .number = attempts_,
                                 .written = &written_};
-  ASSIGN_OR_RETURN(const std::optional<SnapshotContents> contents, maker_.Make(attempt));
+  ASSIGN_OR_RETURN(std::optional<SnapshotContents> contents, maker_.Make(attempt));
   if (!contents) return std::optional<Snapshot>();
+  // Whoever lost a race has no time to tidy.
+  if (contents->merges && attempt.number == 1) RETURN_IF_ERROR(Merge(attempt, &*contents));
   ASSIGN_OR_RETURN(Snapshot snapshot, Write(attempt, *contents));
   return std::optional(std::move(snapshot));
+}
+
+// What is joined stands where the first of it stood.
+Status SnapshotCommit::Merge(const SnapshotAttempt& attempt, SnapshotContents* contents) const {
+  const std::vector<size_t> numbers = PlanMerge(*attempt.table, contents->manifests);
+  if (numbers.empty()) return Status();
+  std::vector<ManifestFile> group, manifests;
+  for (const size_t number : numbers) group.push_back(contents->manifests[number]);
+  JoinTarget target{&files_, attempt.table, fmt::format("{}-{}-merged", contents->name, attempt.snapshot_id),
+                    attempt.written};
+  size_t created = 0;
+  for (size_t i = 0; i < contents->manifests.size(); ++i) {
+    if (i == numbers[0]) RETURN_IF_ERROR(JoinManifests(group, 1, &target, &manifests));
+    if (std::binary_search(numbers.begin(), numbers.end(), i)) continue;
+    if (!contents->manifests[i].sequence_number) ++created;
+    manifests.push_back(std::move(contents->manifests[i]));
+  }
+  contents->manifests = std::move(manifests);
+  contents->summary["manifests-created"] = std::to_string(created + 1);
+  contents->summary["manifests-replaced"] = std::to_string(group.size());
+  contents->summary["manifests-kept"] = std::to_string(contents->manifests.size() - created - 1);
+  return Status();
 }
 
 Result<Snapshot> SnapshotCommit::Write(const SnapshotAttempt& attempt, const SnapshotContents& contents) {

@@ -35,7 +35,8 @@ struct SnapshotContents {
   std::vector<ManifestFile> manifests;  // all of the new head
   std::map<std::string, std::string> summary;
   int32_t schema_id = 0;
-  std::string name;  // in that of the manifest list
+  std::string name;    // in that of the manifest list
+  bool merges = true;  // whether some of the manifests may be joined (manifest_merge.h)
 };
 
 class SnapshotMaker {
@@ -79,6 +80,7 @@ class SnapshotCommit {
   Result<bool> Attempt();
   Result<bool> Again(const Status& status);
   Result<std::optional<Snapshot>> Build(const TableMetadata& table, const Snapshot* head);
+  Status Merge(const SnapshotAttempt& attempt, SnapshotContents* contents) const;
   Result<Snapshot> Write(const SnapshotAttempt& attempt, const SnapshotContents& contents);
   Result<bool> Ask(const TableMetadata& table, const Snapshot* head, const Snapshot& snapshot);
   void RemoveWritten();

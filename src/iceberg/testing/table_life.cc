@@ -108,6 +108,7 @@ TableLife::TableLife(uint64_t seed, int format_version, const LifePlants& plants
       catalog_(&files_, seed),
       random_(seed + 1) {
   NewTable definition = Definition(format_version);
+  definition.properties["commit.manifest.min-count-to-merge"] = std::to_string(2 + seed % 7);
   definition.properties["commit.retry.num-retries"] = std::to_string(random_() % 4);
   (void)catalog_.CreateTable(kName, definition).ok();
   for (size_t i = 0; i < indexes_.size(); ++i)
