@@ -159,14 +159,14 @@ Result<LoadedTable> HadoopCatalog::CreateTable(const TableName& name, const NewT
         .Hint("leave the location out");
   }
   ASSIGN_OR_RETURN(TableMetadata table, FirstMetadata(created, location, *files_));
-  ASSIGN_OR_RETURN(const std::string text, TableMetadataText(table));
-  const std::string file = location + "/metadata/v1.metadata.json";
+  ASSIGN_OR_RETURN(const MetadataBytes packed, PackMetadata(table, table.properties));
+  const std::string file = fmt::format("{}/metadata/v1{}", location, packed.ending);
   ASSIGN_OR_RETURN(const std::optional<Version> other, FindVersion(location));
   ASSIGN_OR_RETURN(const std::string path, PathOf(file));
   Result<bool> made = false;
   if (!other) {
     RETURN_IF_ERROR(file_system_->MakeDirectories(path.substr(0, path.rfind('/'))));
-    made = file_system_->CreateIfAbsent(path, text);
+    made = file_system_->CreateIfAbsent(path, packed.bytes);
   }
   RETURN_IF_ERROR(made.status());
   if (!*made) return Status::User(fmt::format("the table '{}' is there already", name.ToString()));
@@ -247,14 +247,16 @@ CommitAnswer HadoopCatalog::Commit(const TableName& name, const TableCommit& com
   if (!base.ok()) return refused(base.status());
   Result<TableMetadata> table = NextMetadata(*base, commit, files_->env()->NowMillis());
   if (!table.ok()) return refused(table.status());
-  const Result<std::string> text = TableMetadataText(*table);
-  if (!text.ok()) return refused(text.status());
+  // Who writes this version has read the one before: all of them give it one name, also while the codec
+  // changes.
+  const Result<MetadataBytes> packed = PackMetadata(*table, base->metadata.properties);
+  if (!packed.ok()) return refused(packed.status());
   const int version = MetadataVersion(base->metadata_location) + 1;
   const std::string location = LocationOf(name);
-  const std::string file = fmt::format("{}/metadata/v{}.metadata.json", location, version);
+  const std::string file = fmt::format("{}/metadata/v{}{}", location, version, packed->ending);
   const Result<std::string> path = PathOf(file);
   if (!path.ok()) return refused(path.status());
-  const Result<bool> made = file_system_->CreateIfAbsent(*path, *text);
+  const Result<bool> made = file_system_->CreateIfAbsent(*path, packed->bytes);
   if (!made.ok()) return {CommitOutcome::kUnknown, made.status(), {}};
   if (!*made) {
     return refused(

@@ -80,6 +80,23 @@ TEST_F(HadoopCatalogTest, ATableIsItsFolder) {
   EXPECT_TRUE(catalog_->CreateTable(kTable, Columns()).ok());
 }
 
+TEST_F(HadoopCatalogTest, MetadataIsPackedAsTheTableSaysAndNoVersionGoes) {
+  ASSERT_TRUE(catalog_->CreateTable(kTable, Columns()).ok());
+  const auto set = [&](const std::string& name, const std::string& value) {
+    return catalog_->Commit(kTable, {{}, {SetProperties{{{name, value}}}}}).outcome;
+  };
+  ASSERT_EQ(set("write.metadata.compression-codec", "gzip"), CommitOutcome::kDone);
+  EXPECT_EQ(LocationNow(), "/w/a/b/t/metadata/v2.metadata.json") << "as whoever read the first would name it";
+  ASSERT_EQ(set("write.metadata.previous-versions-max", "1"), CommitOutcome::kDone);
+  EXPECT_EQ(LocationNow(), "/w/a/b/t/metadata/v3.gz.metadata.json");
+  ASSERT_EQ(set("write.metadata.delete-after-commit.enabled", "true"), CommitOutcome::kDone);
+  ASSERT_EQ(set("k", "v"), CommitOutcome::kDone);
+  EXPECT_EQ(LocationNow(), "/w/a/b/t/metadata/v5.gz.metadata.json");
+  EXPECT_EQ(catalog_->LoadTable(kTable)->metadata.properties.at("k"), "v");
+  // A writer that was held up would make the version anew, which a commit takes for a sign that it is first.
+  EXPECT_TRUE(*disk_.Exists("/w/a/b/t/metadata/v3.gz.metadata.json"));
+}
+
 // Its files have the names of the former one's.
 TEST_F(HadoopCatalogTest, ATableThatIsMadeAnewIsAnother) {
   char folder[] = "/tmp/caudal_hadoop_XXXXXX";

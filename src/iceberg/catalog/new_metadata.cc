@@ -1,6 +1,8 @@
 #include "iceberg/catalog/new_metadata.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "iceberg/manifest/manifest_schema.h"
 
@@ -49,6 +51,16 @@ Result<TableMetadata> NextMetadata(const LoadedTable& base, const TableCommit& c
   ASSIGN_OR_RETURN(TableMetadata table, ApplyUpdates(base.metadata, commit.updates, now_ms));
   Remember(base, &table);
   return table;
+}
+
+void RemoveForgotten(const TableFiles& files, const TableMetadata& before, const TableMetadata& after) {
+  const auto said = after.properties.find("write.metadata.delete-after-commit.enabled");
+  if (said == after.properties.end() || said->second != "true") return;
+  std::set<std::string_view> kept;
+  for (const MetadataLogEntry& entry : after.metadata_log) kept.insert(entry.metadata_file);
+  for (const MetadataLogEntry& entry : before.metadata_log) {
+    if (!kept.contains(entry.metadata_file)) (void)files.Remove(entry.metadata_file).ok();
+  }
 }
 
 }  // namespace caudal::iceberg

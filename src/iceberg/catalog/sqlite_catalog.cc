@@ -267,6 +267,7 @@ CommitAnswer SqliteCatalog::Commit(const TableName& name, const TableCommit& com
   }
   Status committed = transaction.Commit();
   if (!committed.ok()) return {CommitOutcome::kUnknown, committed, {}};
+  RemoveForgotten(*files_, base->metadata, *table);
   last_ = {*std::move(location), *std::move(table)};
   return {CommitOutcome::kDone, {}, last_};
 }

@@ -35,6 +35,23 @@ Result<std::string> Gunzip(std::string_view bytes) {
   return out;
 }
 
+// In the fastest way: it is done at each commit.
+Result<std::string> Gzip(std::string_view text) {
+  z_stream stream = {};
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 16 + MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
+      Z_OK)
+    return Status::External("zlib has no memory", Retry::kBackoff);
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> closer(&stream, deflateEnd);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  if (deflate(&stream, Z_FINISH) != Z_STREAM_END) return Status::Internal("metadata could not be packed");
+  out.resize(stream.total_out);
+  return out;
+}
+
 bool EndsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
@@ -108,10 +125,28 @@ Result<TableMetadata> TableFiles::ReadMetadata(const std::string& location) cons
 }
 
 Result<std::string> TableFiles::WriteMetadata(const TableMetadata& table, int version) const {
-  ASSIGN_OR_RETURN(const std::string text, TableMetadataText(table));
-  std::string location = fmt::format("{}/{:05}-{}.metadata.json", MetadataFolder(table), version, NewUuid());
-  RETURN_IF_ERROR(Write(location, text));
+  ASSIGN_OR_RETURN(const MetadataBytes packed, PackMetadata(table, table.properties));
+  std::string location =
+      fmt::format("{}/{:05}-{}{}", MetadataFolder(table), version, NewUuid(), packed.ending);
+  RETURN_IF_ERROR(Write(location, packed.bytes));
   return location;
+}
+
+Result<MetadataBytes> PackMetadata(const TableMetadata& table,
+                                   const std::map<std::string, std::string>& properties) {
+  const auto said = properties.find("write.metadata.compression-codec");
+  std::string codec = said == properties.end() ? "none" : said->second;
+  std::transform(codec.begin(), codec.end(), codec.begin(), [](unsigned char c) { return tolower(c); });
+  if (codec != "none" && codec != "gzip") {
+    return Status::User(fmt::format("the table has 'write.metadata.compression-codec' = '{}'", said->second))
+        .Hint("metadata is written with 'none' or 'gzip'");
+  }
+  MetadataBytes packed;
+  ASSIGN_OR_RETURN(packed.bytes, TableMetadataText(table));
+  if (codec == "none") return packed;
+  ASSIGN_OR_RETURN(packed.bytes, Gzip(packed.bytes));
+  packed.ending = ".gz.metadata.json";
+  return packed;
 }
 
 std::string TableFiles::NewUuid() const {

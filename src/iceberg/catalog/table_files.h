@@ -26,7 +26,8 @@ class TableFiles {
 
   // A metadata file, also a gzipped one (.gz.metadata.json).
   Result<TableMetadata> ReadMetadata(const std::string& location) const;
-  // Writes `<version>-<uuid>.metadata.json` below the table's metadata folder; answers its location.
+  // Writes `<version>-<uuid>.metadata.json`, or `….gz.metadata.json`, below the table's metadata folder;
+  // answers its location.
   Result<std::string> WriteMetadata(const TableMetadata& table, int version) const;
 
   Env* env() const { return env_; }
@@ -37,6 +38,16 @@ class TableFiles {
   FileSystem* files_;
   Env* env_;
 };
+
+// The text of a metadata file as `write.metadata.compression-codec` of the properties, the table's own
+// mostly, has it, and the end of the name that tells readers. User error for a codec other than 'none' and
+// 'gzip'.
+struct MetadataBytes {
+  std::string bytes;
+  const char* ending = ".metadata.json";
+};
+Result<MetadataBytes> PackMetadata(const TableMetadata& table,
+                                   const std::map<std::string, std::string>& properties);
 
 // The path behind a location; s3a: and s3n: are s3:. User error for a scheme that is not read.
 Result<std::string> PathOf(const std::string& location);

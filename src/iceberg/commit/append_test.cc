@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <random>
@@ -245,6 +246,40 @@ TEST_F(SqliteAppend, AWriterReadsNoMetadataThatItWrote) {
   EXPECT_EQ(append(ours.get(), 7), 1);
   EXPECT_EQ(memory.count, 3) << "what somebody else wrote is read, once each";
   EXPECT_EQ(others->LoadTable(kName).value().metadata, ours->LoadTable(kName).value().metadata);
+}
+
+TEST_F(SqliteAppend, MetadataIsPackedAndForgottenAsTheTableSays) {
+  Create(3);
+  const auto set = [&](const std::string& name, const std::string& value) {
+    const CommitAnswer answer = catalog_->Commit(kName, {{}, {SetProperties{{{name, value}}}}});
+    return answer.status;
+  };
+  const auto metadata = [&] {
+    std::set<std::string> names;
+    for (const auto& file : std::filesystem::directory_iterator(folder_ + "/w/db/t/metadata")) {
+      if (file.path().string().ends_with(".metadata.json")) names.insert(file.path().filename());
+    }
+    return names;
+  };
+  ASSERT_TRUE(set("write.metadata.compression-codec", "gzip").ok());
+  for (int64_t epoch = 1; epoch <= 4; ++epoch) ASSERT_TRUE(Append("/" + std::to_string(epoch), epoch).ok());
+  EXPECT_EQ(metadata().size(), 6u) << "all are kept unless the table says otherwise";
+  const LoadedTable packed = catalog_->LoadTable(kName).value();
+  EXPECT_THAT(packed.metadata_location, testing::EndsWith(".gz.metadata.json"));
+  EXPECT_EQ(files_.ReadMetadata(packed.metadata_location).value(), packed.metadata);
+  ASSERT_TRUE(set("write.metadata.previous-versions-max", "2").ok());
+  ASSERT_TRUE(set("write.metadata.delete-after-commit.enabled", "true").ok());
+  for (int64_t epoch = 5; epoch <= 9; ++epoch) ASSERT_TRUE(Append("/" + std::to_string(epoch), epoch).ok());
+  const LoadedTable table = catalog_->LoadTable(kName).value();
+  std::set<std::string> named = {std::filesystem::path(table.metadata_location).filename()};
+  for (const MetadataLogEntry& entry : table.metadata.metadata_log)
+    named.insert(std::filesystem::path(entry.metadata_file).filename());
+  EXPECT_EQ(named.size(), 3u);
+  std::set<std::string> there = metadata();
+  EXPECT_TRUE(std::includes(there.begin(), there.end(), named.begin(), named.end()));
+  EXPECT_EQ(there.size(), 7u) << "and what fell out of the log before that was said";
+  const Status refused = set("write.metadata.compression-codec", "snappy");
+  EXPECT_THAT(refused.ToString(), HasSubstr("'write.metadata.compression-codec' = 'snappy'"));
 }
 
 TEST_F(SqliteAppend, WhatIsNotThereIsNamed) {
