@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -233,9 +234,24 @@ class SchemaParser {
   Status error_;
 };
 
+// Files of one kind have the same schema, and whoever reads one reads many: a thread remembers the last few.
 Result<Schema> Schema::Parse(std::string_view json) {
+  struct Parsed {
+    std::string json;
+    Schema schema;
+  };
+  constexpr size_t kRemembered = 4, kLongest = 64 * 1024;
+  thread_local std::array<Parsed, kRemembered> parsed;
+  thread_local size_t oldest = 0;
+  for (const Parsed& one : parsed) {
+    if (!json.empty() && one.json == json) return one.schema;
+  }
   ASSIGN_OR_RETURN(const auto document, ParseJsonDocument(json));
-  return SchemaParser().Run(document);
+  ASSIGN_OR_RETURN(Schema schema, SchemaParser().Run(document));
+  if (json.size() > kLongest) return schema;
+  parsed[oldest] = {std::string(json), schema};
+  oldest = (oldest + 1) % kRemembered;
+  return schema;
 }
 
 }  // namespace caudal::avro
