@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "iceberg/deletes/deletion_vector.h"
@@ -16,6 +17,8 @@
 
 namespace caudal::iceberg {
 namespace {
+
+constexpr int64_t kTargetBytes = int64_t{8} << 20;  // of a manifest
 
 // A file of position deletes of a partition, which may be of any of its data files.
 bool IsOfPartition(const DataFile& file) {
@@ -64,8 +67,22 @@ class ReplaceMaker {
     return ManifestWriter::Make(*table_.FindSchema(table_.current_schema_id), *spec, options);
   }
 
-  Status Finish(ManifestWriter* writer) {
-    ASSIGN_OR_RETURN(ManifestWriter::Written made, writer->Finish());
+  // To a manifest of the spec, until that has the size that the table wants.
+  using Writer = std::optional<ManifestWriter>;
+  Status Add(int32_t spec_id, ManifestContent content, const ManifestEntry& entry, Writer* writer) {
+    if (!*writer) {
+      ASSIGN_OR_RETURN(ManifestWriter made, NewManifest(spec_id, content));
+      writer->emplace(std::move(made));
+    }
+    RETURN_IF_ERROR((*writer)->Add(entry));
+    const int64_t target = NumberProperty(table_, "commit.manifest.target-size-bytes", kTargetBytes);
+    return (*writer)->size() < target ? Status() : Finish(writer);
+  }
+
+  Status Finish(Writer* writer) {
+    if (!*writer) return Status();
+    ASSIGN_OR_RETURN(ManifestWriter::Written made, (*writer)->Finish());
+    writer->reset();
     made.manifest.manifest_path =
         fmt::format("{}/{}-m{}.avro", MetadataFolder(table_), target_.name, made_.size());
     RETURN_IF_ERROR(target_.files->Write(made.manifest.manifest_path, made.bytes));
@@ -80,10 +97,11 @@ class ReplaceMaker {
       if (!group->to.empty()) by_spec[group->spec_id].push_back(group);
     }
     for (const auto& [spec_id, groups] : by_spec) {
-      ASSIGN_OR_RETURN(ManifestWriter writer, NewManifest(spec_id, ManifestContent::kData));
+      Writer writer;
       for (const FileReplacement* group : groups) {
         for (const DataFile& file : group->to) {
-          RETURN_IF_ERROR(writer.Add({.sequence_number = group->sequence_number, .file = file}));
+          const ManifestEntry entry{.sequence_number = group->sequence_number, .file = file};
+          RETURN_IF_ERROR(Add(spec_id, ManifestContent::kData, entry, &writer));
           RETURN_IF_ERROR(NotePartition(spec_id, file.partition));
           ++changes_.added.files;
           changes_.added.records += file.record_count;
@@ -159,7 +177,7 @@ class ReplaceMaker {
     return all;
   }
 
-  // Manifests that have files which go, as one of each spec.
+  // Manifests that have files which go, as few of each spec.
   Status TakeOutData() {
     std::map<int32_t, std::map<std::string, const ManifestFile*>> touched;
     for (const std::string& path : gone_) {
@@ -167,7 +185,7 @@ class ReplaceMaker {
       touched[manifest->partition_spec_id][manifest->manifest_path] = manifest;
     }
     for (const auto& [spec_id, manifests] : touched) {
-      ASSIGN_OR_RETURN(ManifestWriter writer, NewManifest(spec_id, ManifestContent::kData));
+      Writer writer;
       for (const auto& [path, manifest] : manifests) {
         replaced_.insert(path);
         ASSIGN_OR_RETURN(const std::string bytes, target_.files->Read(path));
@@ -183,7 +201,7 @@ class ReplaceMaker {
             changes_.removed.records += entry->file.record_count;
             changes_.removed.bytes += entry->file.file_size_in_bytes;
           }
-          RETURN_IF_ERROR(Keep(goes, std::move(*entry), &writer));
+          RETURN_IF_ERROR(Add(spec_id, ManifestContent::kData, Kept(goes, std::move(*entry)), &writer));
         }
       }
       RETURN_IF_ERROR(Finish(&writer));
@@ -192,10 +210,10 @@ class ReplaceMaker {
   }
 
   // Of an entry of the head: it stays, or goes with this snapshot.
-  static Status Keep(bool goes, ManifestEntry entry, ManifestWriter* writer) {
+  static ManifestEntry Kept(bool goes, ManifestEntry entry) {
     entry.status = goes ? EntryStatus::kDeleted : EntryStatus::kExisting;
     if (goes) entry.snapshot_id.reset();
-    return writer->Add(entry);
+    return entry;
   }
 
   // Deletes of files that are gone go with them; so do those of a partition in which no file is left that
@@ -217,13 +235,13 @@ class ReplaceMaker {
       if (any) touched[manifest.partition_spec_id].push_back(&manifest);
     }
     for (const auto& [spec_id, manifests] : touched) {
-      ASSIGN_OR_RETURN(ManifestWriter writer, NewManifest(spec_id, ManifestContent::kDeletes));
+      Writer writer;
       for (const ManifestFile* manifest : manifests) {
         replaced_.insert(manifest->manifest_path);
         for (const ManifestEntry& entry : target_.head->EntriesOf(*manifest)) {
           const bool out = goes(*manifest, entry);
           if (out) Count(entry.file);
-          RETURN_IF_ERROR(Keep(out, entry, &writer));
+          RETURN_IF_ERROR(Add(spec_id, ManifestContent::kDeletes, Kept(out, entry), &writer));
         }
       }
       RETURN_IF_ERROR(Finish(&writer));

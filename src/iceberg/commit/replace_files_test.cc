@@ -104,6 +104,20 @@ class ReplaceFilesTest : public testing::TestWithParam<int> {
 };
 INSTANTIATE_TEST_SUITE_P(Formats, ReplaceFilesTest, testing::Values(2, 3));
 
+TEST_P(ReplaceFilesTest, ManifestsAreOfTheSizeThatTheTableWants) {
+  MakeTwoFiles();
+  const CommitAnswer set =
+      small_.catalog_->Commit(kName, {{}, {SetProperties{{{"commit.manifest.target-size-bytes", "1"}}}}});
+  ASSERT_EQ(set.outcome, CommitOutcome::kDone);
+  ASSERT_EQ(Replace({Group()})->committed, std::vector<bool>{true});
+  const auto manifests = ReadManifestList(small_.files_.Read(Head().manifest_list).value(), "").value();
+  EXPECT_GE(manifests.size(), 5u) << "one for the new file, one for each of the three old, one of deletes";
+  for (const ManifestFile& one : manifests)
+    EXPECT_EQ(one.added_files_count + one.existing_files_count + one.deleted_files_count, 1);
+  EXPECT_THAT(Live(), testing::UnorderedElementsAre("1000.parquet:", "50.parquet:"));
+  ExpectWhole();
+}
+
 TEST_P(ReplaceFilesTest, TheRowsAreInTheNewFileAndOldDeletesGo) {
   MakeTwoFiles();
   const FileReplacement group = Group();

@@ -32,6 +32,9 @@ class ManifestWriter {
   // a deletion vector without its place, of a partition with another number of fields.
   Status Add(const ManifestEntry& entry);
 
+  // About the bytes of what was added.
+  int64_t size() const { return static_cast<int64_t>(container_.size()); }
+
   struct Written {
     std::string bytes;
     ManifestFile manifest;  // without its path; open numbers as manifest.h says
