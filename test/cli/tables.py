@@ -214,6 +214,22 @@ INSERT INTO clicks SELECT id FROM arriving;
         self.insert((1, "a"))
         self.assertIn("--min-file-size must not exceed", self.refused("table", "compact", "catalog.sql", "lake.shop.orders", "--target-file-size", "1MB", "--min-file-size", "2MB", code=3))
 
+    def test_a_damaged_file_keeps_no_other_from_being_compacted(self):
+        self.write("parts.sql", "CREATE TABLE parts (part INT, s STRING) WITH ('connector' = 'iceberg', 'catalog-name' = 'lake', 'warehouse' = 'lake', "
+                   "'caudal.partition-by' = 'part');")
+        program = (self.folder / "parts.sql").read_text()
+        for number in range(6):
+            self.caudal("sql", program + f"INSERT INTO parts VALUES (1, 'a{number}'), (2, 'b{number}');")
+        damaged = min((self.folder / "lake").rglob("part=1/*.parquet"))
+        damaged.write_bytes(damaged.read_bytes()[:-1] + b"!")
+        done = self.refused("table", "compact", "parts.sql", code=2)
+        self.assertIn(str(damaged.name), done)
+        self.assertEqual(len(list((self.folder / "lake").rglob("part=1/*.parquet"))), 6)
+        self.assertEqual(len(list((self.folder / "lake").rglob("part=2/*.parquet"))), 7, "and one that holds the rows of all")
+        damaged.unlink()
+        self.assertIn(str(damaged.name), self.refused("table", "compact", "parts.sql", "--rewrite-all", code=2))
+        self.assertEqual(self.rows("sql", program + "SELECT COUNT(*) AS n FROM parts WHERE part = 2;"), [{"n": 6}])
+
     def test_every_table_of_a_program_is_looked_at(self):
         self.write("two.sql", """
 CREATE TABLE a (id BIGINT) WITH ('connector' = 'iceberg', 'catalog-name' = 'lake', 'warehouse' = 'lake');

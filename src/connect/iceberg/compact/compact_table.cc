@@ -28,22 +28,28 @@ class RewritePool {
     stop_ = true;
     for (std::thread& thread : threads_) thread.join();
     // What nobody took is not going to be committed.
-    for (const FileReplacement& made : done_) {
-      for (const iceberg::DataFile& file : made.to) {
+    for (const Ended& ended : done_) {
+      for (const iceberg::DataFile& file : ended.made.to) {
         if (const auto path = iceberg::PathOf(file.file_path); path.ok())
           (void)source_.files->Remove(*path).ok();
       }
     }
   }
 
-  // The next group that is done, whichever it is.
-  Result<FileReplacement> Take() {
+  // A group that is done, or stays as it is, since a file of it cannot be read.
+  struct Ended {
+    FileReplacement made;
+    std::string unreadable = {};
+    Status why = {};
+  };
+  // The next one, whichever it is.
+  Result<Ended> Take() {
     std::unique_lock lock(mutex_);
     ready_.wait(lock, [this] { return !done_.empty() || !failed_.ok(); });
     if (done_.empty()) return failed_;
-    FileReplacement made = std::move(done_.front());
+    Ended ended = std::move(done_.front());
     done_.pop_front();
-    return made;
+    return ended;
   }
 
  private:
@@ -51,10 +57,13 @@ class RewritePool {
     while (!stop_) {
       const size_t next = next_.fetch_add(1);
       if (next >= groups_.size()) return;
-      Result<FileReplacement> made = RewriteGroup(source_, groups_[next]);
+      std::string unreadable;
+      Result<FileReplacement> made = RewriteGroup(source_, groups_[next], &unreadable);
       const std::lock_guard lock(mutex_);
       if (made.ok()) {
-        done_.push_back(std::move(made).value());
+        done_.push_back({std::move(made).value()});
+      } else if (!unreadable.empty()) {
+        done_.push_back({{}, std::move(unreadable), made.status()});
       } else {
         if (failed_.ok()) failed_ = made.status();
         stop_ = true;
@@ -69,7 +78,7 @@ class RewritePool {
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;
   std::condition_variable ready_;
-  std::deque<FileReplacement> done_;  // guarded by mutex_, as the next
+  std::deque<Ended> done_;  // guarded by mutex_, as the next
   Status failed_;
   std::vector<std::thread> threads_;
 };
@@ -123,10 +132,14 @@ class Compaction {
     RewritePool pool(source, groups, options_.threads);
     std::vector<FileReplacement> done;
     for (int64_t taken = 0; taken < count; ++taken) {
-      Result<FileReplacement> made = pool.Take();
+      Result<RewritePool::Ended> made = pool.Take();
       // What is done is worth keeping.
       const bool last = !made.ok() || taken + 1 == count;
-      if (made.ok()) done.push_back(std::move(made).value());
+      if (made.ok() && made->unreadable.empty()) {
+        done.push_back(std::move(made->made));
+      } else if (made.ok()) {
+        report_.unreadable.emplace(made->unreadable, made->why);
+      }
       if (!done.empty() && (last || done.size() >= at_once)) {
         Status status = Commit(*source.table, *source.scan, done);
         done.clear();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -29,6 +30,7 @@ struct CompactionReport {
   int64_t lost = 0;           // groups that had to be planned anew, since somebody else took their files away
   std::vector<int64_t> snapshots;
   std::vector<std::pair<std::string, int64_t>> left_out;  // files that cannot be rewritten: why, how many
+  std::map<std::string, Status> unreadable;  // data files whose groups stay as they are, and what is wrong
 };
 
 struct CompactTableOptions {

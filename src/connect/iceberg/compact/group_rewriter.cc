@@ -18,9 +18,10 @@ class Rewriter {
   Rewriter(const RewriteSource& source, const iceberg::CompactionGroup& group)
       : source_(source), group_(group), first_(source.scan->files[group.files[0]].data) {}
 
-  Result<iceberg::FileReplacement> Run() {
+  Result<iceberg::FileReplacement> Run(std::string* unreadable) {
     Status status = RewriteAll();
     if (status.ok()) return std::move(made_);
+    *unreadable = unreadable_;
     file_.reset();
     for (const std::string& path : paths_) (void)source_.files->Remove(path).ok();
     return status;
@@ -32,7 +33,7 @@ class Rewriter {
     made_.sequence_number = source_.snapshot->sequence_number;
     made_.snapshot_id = source_.snapshot->snapshot_id;
     ASSIGN_OR_RETURN(folder_, Folder());
-    for (const size_t number : group_.files) RETURN_IF_ERROR(Read(source_.scan->files[number]));
+    for (const size_t number : group_.files) RETURN_IF_ERROR(Rewrite(source_.scan->files[number]));
     return writer_ == nullptr ? Status() : End();
   }
 
@@ -49,14 +50,18 @@ class Rewriter {
     return data + iceberg::PartitionPath(spec, types, first_.file.partition) + "/";
   }
 
-  Status Read(const iceberg::ScanFile& file) {
+  Status Rewrite(const iceberg::ScanFile& file) {
     const iceberg::DataFile& data = file.data.file;
-    ASSIGN_OR_RETURN(const auto reader, DataFileReader::Open(source_.files, *source_.table, *source_.scan,
-                                                             file, source_.columns->read, 0, 0));
+    auto opened =
+        DataFileReader::Open(source_.files, *source_.table, *source_.scan, file, source_.columns->read, 0, 0);
+    if (!opened.ok()) return Unreadable(data, opened.status());
+    const auto reader = std::move(opened).value();
     const double bytes_a_row = static_cast<double>(data.file_size_in_bytes) /
                                static_cast<double>(std::max<int64_t>(1, data.record_count));
     for (;;) {
-      ASSIGN_OR_RETURN(const FileRows rows, reader->Next());
+      const Result<FileRows> next = reader->Next();
+      if (!next.ok()) return Unreadable(data, next.status());
+      const FileRows& rows = *next;
       if (rows.chunk.physical_rows() == 0) break;
       RETURN_IF_ERROR(Write(rows.chunk));
       const double read = bytes_a_row * rows.chunk.physical_rows();
@@ -64,6 +69,11 @@ class Rewriter {
     }
     made_.from.push_back({data.file_path, data.record_count, reader->deleted().ToVector()});
     return Status();
+  }
+
+  Status Unreadable(const iceberg::DataFile& file, const Status& status) {
+    if (status.retry() != Retry::kBackoff) unreadable_ = file.file_path;
+    return status;
   }
 
   Status Write(const Chunk& chunk) {
@@ -108,14 +118,16 @@ class Rewriter {
   std::unique_ptr<WritableFile> file_;
   std::unique_ptr<ParquetWriter> writer_;
   std::vector<std::string> paths_;
+  std::string unreadable_;
   iceberg::FileReplacement made_;
 };
 
 }  // namespace
 
 Result<iceberg::FileReplacement> RewriteGroup(const RewriteSource& source,
-                                              const iceberg::CompactionGroup& group) {
-  return Rewriter(source, group).Run();
+                                              const iceberg::CompactionGroup& group,
+                                              std::string* unreadable) {
+  return Rewriter(source, group).Run(unreadable);
 }
 
 }  // namespace caudal

@@ -27,8 +27,9 @@ struct RewriteSource {
   std::function<Status(int64_t bytes)> pace = nullptr;
 };
 
-// New files are whole and durable; after an error there are none.
+// New files are whole and durable; after an error there are none. `unreadable` is then the data file that
+// could not be read, unless it may be at another time: what is wrong is wrong with it alone.
 Result<iceberg::FileReplacement> RewriteGroup(const RewriteSource& source,
-                                              const iceberg::CompactionGroup& group);
+                                              const iceberg::CompactionGroup& group, std::string* unreadable);
 
 }  // namespace caudal

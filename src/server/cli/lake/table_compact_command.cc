@@ -44,6 +44,9 @@ void PrintCompacted(const LakeTable& table, const CompactionReport& report, bool
   if (console.json) {
     nlohmann::ordered_json left_out = nlohmann::ordered_json::array();
     for (const auto& [why, files] : report.left_out) left_out.push_back({{"why", why}, {"files", files}});
+    nlohmann::ordered_json unreadable = nlohmann::ordered_json::array();
+    for (const auto& [file, why] : report.unreadable)
+      unreadable.push_back({{"file", file}, {"why", why.message()}});
     console.Out(nlohmann::ordered_json{{"table", table.shown},
                                        {"dry_run", dry},
                                        {"groups", report.groups},
@@ -57,7 +60,8 @@ void PrintCompacted(const LakeTable& table, const CompactionReport& report, bool
                                        {"moved_deletes", report.moved_deletes},
                                        {"lost", report.lost},
                                        {"snapshots", report.snapshots},
-                                       {"left_out", std::move(left_out)}}
+                                       {"left_out", std::move(left_out)},
+                                       {"unreadable", std::move(unreadable)}}
                     .dump() +
                 "\n");
     return;
@@ -85,7 +89,8 @@ void PrintCompacted(const LakeTable& table, const CompactionReport& report, bool
 int CompactTables(const TableCommand& command, Console& console) {
   Result<CompactTableOptions> options = OptionsOf(command);
   if (!options.ok()) return console.Fail(options.status(), ExitCode::kUsage);
-  return ForEachTable(command, console, [&](const LakeTable& table) {
+  bool all_readable = true;
+  const int code = ForEachTable(command, console, [&](const LakeTable& table) {
     const iceberg::TableFiles& files = table.lake->files();
     options->prefix = fmt::format("compact-{}-", files.NewUuid());
     options->progress = [&](const CompactionReport& report, int64_t groups) {
@@ -98,12 +103,22 @@ int CompactTables(const TableCommand& command, Console& console) {
     const Status status =
         CompactTable(&table.lake->catalog(), files, table.options.name, &known, *options, &report);
     if (!report.snapshots.empty() || status.ok()) PrintCompacted(table, report, command.dry, console);
+    for (const auto& [file, why] : report.unreadable) {
+      (void)console.Fail(
+          Status(why)
+              .At(fmt::format("data file '{}' of table '{}'", file, table.shown))
+              .Hint("its partition's files that were to be rewritten with it stay as they are; "
+                    "'caudal table check --all' tells what else is wrong"),
+          ExitCode::kData);
+    }
     if (!status.ok()) {
       const bool outside = status.domain() == Domain::kExternal;
       return console.Fail(status, outside ? ExitCode::kInternal : RefusalCode(status));
     }
+    all_readable = all_readable && report.unreadable.empty();
     return static_cast<int>(ExitCode::kOk);
   });
+  return code == 0 && !all_readable ? static_cast<int>(ExitCode::kData) : code;
 }
 
 }  // namespace caudal
