@@ -189,6 +189,10 @@ class ReplaceMaker {
       for (const auto& [path, manifest] : manifests) {
         replaced_.insert(path);
         ASSIGN_OR_RETURN(const std::string bytes, target_.files->Read(path));
+        if (static_cast<int64_t>(bytes.size()) != manifest->manifest_length) {
+          return Status::Data(fmt::format("manifest '{}' has {} bytes, in the list {}", path, bytes.size(),
+                                          manifest->manifest_length));
+        }
         ASSIGN_OR_RETURN(const auto reader, ManifestReader::Open(bytes, *manifest));
         while (true) {
           ASSIGN_OR_RETURN(std::optional<ManifestEntry> entry, reader->Next());

@@ -103,11 +103,13 @@ class FilesReplacing : public SnapshotMaker {
     return std::optional(std::move(contents));
   }
 
-  Status GaveUp(int64_t attempts, bool, const Status& last) const override {
-    return Status::External(fmt::format("the files of table '{}' were not replaced after {} tries: {}",
-                                        name_.ToString(), attempts, last.message()),
-                            Retry::kBackoff)
-        .Hint("the table is as its writers left it; say it again when they write less");
+  Status GaveUp(int64_t attempts, bool unknown, const Status& last) const override {
+    return Status::External(
+               fmt::format("the replacement of files of table '{}' {} after {} tries: {}", name_.ToString(),
+                           unknown ? "is not certain" : "was refused", attempts, last.message()),
+               Retry::kBackoff)
+        .Hint(unknown ? "look at the table: it was done as a whole, or nothing changed"
+                      : "the table is as its writers left it; say it again when they write less");
   }
 
  private:

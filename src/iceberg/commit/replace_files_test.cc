@@ -275,7 +275,7 @@ TEST_P(ReplaceFilesTest, WhoIsAlwaysLateLeavesTheTableAsItWas) {
   const FileReplacement group = Group();
   const auto outcome = Replace({group}, &between);
   EXPECT_EQ(outcome.status().retry(), Retry::kBackoff);
-  EXPECT_THAT(outcome.status().message(), HasSubstr("were not replaced after 8 tries"));
+  EXPECT_THAT(outcome.status().message(), HasSubstr("was refused after 8 tries"));
   EXPECT_FALSE(*small_.memory_.Exists(group.to[0].file_path));
   size_t lists = 0;
   for (const std::string& path : small_.memory_.Paths()) lists += path.find("/snap-") != std::string::npos;

@@ -77,11 +77,13 @@ class ManifestRewrite : public SnapshotMaker {
     return std::optional(std::move(contents));
   }
 
-  Status GaveUp(int64_t attempts, bool, const Status& last) const override {
-    return Status::External(fmt::format("manifests of table '{}' were not rewritten after {} tries: {}",
-                                        name_.ToString(), attempts, last.message()),
-                            Retry::kBackoff)
-        .Hint("the table is as its writers left it; say it again when they write less");
+  Status GaveUp(int64_t attempts, bool unknown, const Status& last) const override {
+    return Status::External(
+               fmt::format("the rewriting of manifests of table '{}' {} after {} tries: {}", name_.ToString(),
+                           unknown ? "is not certain" : "was refused", attempts, last.message()),
+               Retry::kBackoff)
+        .Hint(unknown ? "look at the table: it was done as a whole, or nothing changed"
+                      : "the table is as its writers left it; say it again when they write less");
   }
 
  private:

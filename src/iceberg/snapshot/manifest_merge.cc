@@ -46,6 +46,31 @@ Numbers Oldest(const Numbers& members, const std::vector<ManifestFile>& listed) 
   return taken;
 }
 
+Status AddLiveEntries(const TableFiles& files, const ManifestFile& manifest,
+                      std::vector<std::pair<std::string, ManifestEntry>>* entries) {
+  ASSIGN_OR_RETURN(const std::string text, files.Read(manifest.manifest_path));
+  if (static_cast<int64_t>(text.size()) != manifest.manifest_length) {
+    return Status::Data(fmt::format("manifest '{}' has {} bytes, in the list {}", manifest.manifest_path,
+                                    text.size(), manifest.manifest_length));
+  }
+  ASSIGN_OR_RETURN(const auto reader, ManifestReader::Open(text, manifest));
+  int64_t live = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(std::optional<ManifestEntry> entry, reader->Next());
+    if (!entry) break;
+    if (entry->status == EntryStatus::kDeleted) continue;
+    entry->status = EntryStatus::kExisting;
+    std::string key = PartitionKey(0, entry->file.partition);
+    entries->emplace_back(std::move(key), std::move(*entry));
+    ++live;
+  }
+  const int64_t listed = int64_t{manifest.added_files_count} + manifest.existing_files_count;
+  // Before format 2 nobody had to count.
+  if (manifest.sequence_number.value_or(0) == 0 || live == listed) return Status();
+  return Status::Data(
+      fmt::format("manifest '{}' has {} live files, in the list {}", manifest.manifest_path, live, listed));
+}
+
 }  // namespace
 
 bool IsWritable(const TableMetadata& table, int32_t spec_id) {
@@ -84,18 +109,8 @@ Status JoinManifests(const std::vector<ManifestFile>& group, int64_t parts, Join
                      std::vector<ManifestFile>* joined) {
   const TableMetadata& table = *target->table;
   std::vector<std::pair<std::string, ManifestEntry>> entries;  // by partition
-  for (const ManifestFile& manifest : group) {
-    ASSIGN_OR_RETURN(const std::string text, target->files->Read(manifest.manifest_path));
-    ASSIGN_OR_RETURN(const auto reader, ManifestReader::Open(text, manifest));
-    while (true) {
-      ASSIGN_OR_RETURN(std::optional<ManifestEntry> entry, reader->Next());
-      if (!entry) break;
-      if (entry->status == EntryStatus::kDeleted) continue;
-      entry->status = EntryStatus::kExisting;
-      std::string key = PartitionKey(0, entry->file.partition);
-      entries.emplace_back(std::move(key), std::move(*entry));
-    }
-  }
+  for (const ManifestFile& manifest : group)
+    RETURN_IF_ERROR(AddLiveEntries(*target->files, manifest, &entries));
   std::stable_sort(entries.begin(), entries.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   const auto count = static_cast<int64_t>(entries.size());

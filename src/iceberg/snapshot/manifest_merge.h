@@ -31,7 +31,8 @@ struct JoinTarget {
 };
 
 // The live entries of all of them, which are committed and of one content and spec, partition by partition,
-// in `parts` manifests or fewer, appended to `joined`.
+// in `parts` manifests or fewer, appended to `joined`. Data error for one that is not what its line of the
+// list says, since what it lacks would be gone for good.
 Status JoinManifests(const std::vector<ManifestFile>& group, int64_t parts, JoinTarget* target,
                      std::vector<ManifestFile>* joined);
 

@@ -111,6 +111,55 @@ TEST_P(ManifestMergeTest, TheListStaysShortAndEveryFileWhatItWas) {
   for (const Violation& one : check->violations) ADD_FAILURE() << one.place << ": " << one.what;
 }
 
+// What a damaged manifest lacks would be out of the table for good, and the commit needs none of them.
+TEST_P(ManifestMergeTest, WhatIsDamagedIsNotJoinedAndEndsNoCommit) {
+  for (int64_t i = 0; i < 5; ++i) small_.Append(100 * i, 10);
+  const std::string list = small_.files_.Read(small_.table().snapshots.back().manifest_list).value();
+  const std::string path = ReadManifestList(list, "").value()[2].manifest_path;
+  const std::string whole = small_.files_.Read(path).value();
+  int64_t next = 1'000;
+  for (const std::string& damaged : {whole.substr(0, whole.size() / 2), whole + "!", std::string()}) {
+    ASSERT_TRUE(small_.files_.Remove(path).ok());
+    if (!damaged.empty()) {
+      ASSERT_TRUE(small_.files_.Write(path, damaged).ok());
+    }
+    const size_t before = Manifests();
+    small_.Append(next += 100, 10);
+    EXPECT_EQ(Manifests(), before + 1) << "nothing is joined";
+    const std::vector<FileInfo> files = small_.memory_.List("/w/db/t/metadata").value();
+    for (const FileInfo& file : files)
+      EXPECT_EQ(file.path.find("-merged-"), std::string::npos) << "nor left behind";
+  }
+  ASSERT_TRUE(small_.files_.Write(path, whole).ok());
+  small_.Append(9'000, 10);
+  EXPECT_LT(Manifests(), 5u);
+  EXPECT_EQ(LiveEntries(small_.files_, small_.table().snapshots.back()).size(), 9u);
+}
+
+// As Nessie shows a table: it keeps every commit's state, and tells none of the snapshots before the last.
+TEST_P(ManifestMergeTest, WhereHistoryIsHiddenNothingIsJoined) {
+  class Hiding : public Between {
+   public:
+    using Between::Between;
+    Result<LoadedTable> LoadTable(const TableName& name) override {
+      ASSIGN_OR_RETURN(LoadedTable table, Between::LoadTable(name));
+      const auto head = table.metadata.current_snapshot_id;
+      table.metadata.snapshots.EraseIf([&](const Snapshot& one) { return one.snapshot_id != head; });
+      table.metadata.snapshots.Change(0).parent_snapshot_id.reset();
+      return table;
+    }
+  };
+  for (int64_t i = 0; i < 5; ++i) small_.Append(100 * i, 10);
+  Hiding hiding(&small_);
+  for (int64_t i = 5; i < 9; ++i) {
+    const auto append =
+        PrepareAppend(small_.files_, small_.table(), 0, {small_.Write(100 * i, 10, 0)}).value();
+    const auto outcome = CommitAppend(&hiding, small_.files_, kName, append, {"q", 1, i, ""}, {});
+    ASSERT_TRUE(outcome.ok()) << outcome.status().ToString();
+  }
+  EXPECT_EQ(Manifests(), 9u);
+}
+
 // A race that was lost with what was joined for it leaves no file behind, and the next try joins nothing.
 TEST_P(ManifestMergeTest, WhatWasJoinedForNothingGoes) {
   Between between(&small_);

@@ -82,10 +82,19 @@ Result<std::optional<Snapshot>> SnapshotCommit::Build(const TableMetadata& table
                                 .written = &written_};
   ASSIGN_OR_RETURN(std::optional<SnapshotContents> contents, maker_.Make(attempt));
   if (!contents) return std::optional<Snapshot>();
-  // Whoever lost a race has no time to tidy.
-  if (contents->merges && attempt.number == 1) RETURN_IF_ERROR(Merge(attempt, &*contents));
+  MergeIfWorthIt(attempt, &*contents);
   ASSIGN_OR_RETURN(Snapshot snapshot, Write(attempt, *contents));
   return std::optional(std::move(snapshot));
+}
+
+// The commit does without what cannot be joined: it needs none of the manifests that are there.
+void SnapshotCommit::MergeIfWorthIt(const SnapshotAttempt& attempt, SnapshotContents* contents) {
+  // Whoever lost a race has no time to tidy.
+  if (!contents->merges || attempt.number > 1 || attempt.head == nullptr) return;
+  // A service that hides history goes back to states of its own, whose manifests nobody here knows.
+  if (!attempt.head->parent_snapshot_id && attempt.head->sequence_number > 1) return;
+  const size_t before = written_.size();
+  if (!Merge(attempt, contents).ok()) RemoveWritten(before);
 }
 
 // What is joined stands where the first of it stood.
@@ -101,7 +110,7 @@ Status SnapshotCommit::Merge(const SnapshotAttempt& attempt, SnapshotContents* c
     if (i == numbers[0]) RETURN_IF_ERROR(JoinManifests(group, 1, &target, &manifests));
     if (std::binary_search(numbers.begin(), numbers.end(), i)) continue;
     if (!contents->manifests[i].sequence_number) ++created;
-    manifests.push_back(std::move(contents->manifests[i]));
+    manifests.push_back(contents->manifests[i]);
   }
   contents->manifests = std::move(manifests);
   contents->summary["manifests-created"] = std::to_string(created + 1);
@@ -161,9 +170,9 @@ Result<bool> SnapshotCommit::Ask(const TableMetadata& table, const Snapshot* hea
 }
 
 // An orphan, no more, is what cannot be removed.
-void SnapshotCommit::RemoveWritten() {
-  for (const std::string& location : written_) (void)files_.Remove(location).ok();
-  written_.clear();
+void SnapshotCommit::RemoveWritten(size_t from) {
+  for (size_t i = from; i < written_.size(); ++i) (void)files_.Remove(written_[i]).ok();
+  written_.resize(from);
 }
 
 }  // namespace caudal::iceberg

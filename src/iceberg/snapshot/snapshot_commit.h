@@ -81,9 +81,10 @@ class SnapshotCommit {
   Result<bool> Again(const Status& status);
   Result<std::optional<Snapshot>> Build(const TableMetadata& table, const Snapshot* head);
   Status Merge(const SnapshotAttempt& attempt, SnapshotContents* contents) const;
+  void MergeIfWorthIt(const SnapshotAttempt& attempt, SnapshotContents* contents);
   Result<Snapshot> Write(const SnapshotAttempt& attempt, const SnapshotContents& contents);
   Result<bool> Ask(const TableMetadata& table, const Snapshot* head, const Snapshot& snapshot);
-  void RemoveWritten();
+  void RemoveWritten(size_t from = 0);
 
   Catalog* catalog_;
   const TableFiles& files_;
