@@ -112,6 +112,17 @@ class Evolution(CliCase):
         said = self.run_job("evolve", code=3, columns="id BIGINT NOT NULL", selected="id")
         self.assertIn("column 's' of the table is required, and is not declared", said)
 
+    def test_the_key_is_what_it_is(self):
+        """A key of a wider type would be another one: of epochs that wait, and of rows that are to be deleted."""
+        self.remake(3, KEY)
+        self.caudal("sql", CATALOG + "DROP TABLE lake.shop.orders; CREATE TABLE lake.shop.orders (id INT NOT NULL, s STRING"
+                    f"{KEY}) WITH ('format-version' = '3'); INSERT INTO lake.shop.orders VALUES (0, 'first');")
+        self.arrive({"id": 5_000_000_000, "s": "too large"})
+        for evolution in ("evolve", "dead-letter"):
+            said = self.run_job(evolution, code=3, columns="id BIGINT NOT NULL, s STRING", selected="id, s", key=KEY)
+            self.assertIn("column 'id' of the PRIMARY KEY is declared as BIGINT", said)
+        self.assertEqual([row["id"] for row in self.sql("SELECT id FROM lake.shop.orders;")], [0])
+
     def test_columns_that_somebody_changes_under_the_query(self):
         """Rows go where they went, by the columns' ids; a start with a declaration that no longer fits says so."""
         columns, selected = "id BIGINT NOT NULL, n INT, s STRING NOT NULL", "id, CAST(n AS INT), COALESCE(s, '')"

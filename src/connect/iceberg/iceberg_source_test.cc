@@ -557,6 +557,19 @@ TEST_F(IcebergSourceTest, AStreamingReadPassesOverRewritesAndStopsAtDeletes) {
   EXPECT_EQ(Streamed(), "0 1");
 }
 
+// A savepoint of several splits must not give each change several times.
+TEST_F(IcebergSourceTest, SplitsOfAReadWithoutChangesAreNoneOfOneWithThem) {
+  Write(Rows(0, 2));
+  table_.options["streaming"] = "true";
+  table_.options["caudal.source.splits"] = "2";
+  const std::vector<Split> splits = (*std::move(Open({"id"})).value()->MakeEnumerator()->Discover());
+  ASSERT_EQ(splits.size(), 2u);
+  table_.options.erase("caudal.source.splits");
+  table_.options["streaming-changelog"] = "true";
+  const auto source = std::move(Open({"id"})).value();
+  EXPECT_THAT(source->Open(splits[1], "").status().ToString(), HasSubstr("is of a read in 2 splits"));
+}
+
 TEST_F(IcebergSourceTest, AnUpsertedTableIsReadAsAChangelogAndGoesOnFromEachPosition) {
   table_.options["streaming"] = "true";
   table_.options["streaming-changelog"] = "true";

@@ -138,6 +138,12 @@ Result<std::unique_ptr<SplitReader>> IcebergSource::Open(const Split& split, con
                                     stream_.streaming ? "without" : "with"))
         .Hint("start with another state folder, or set the option as it was");
   }
+  if (stream_.changelog && share->shares > 1) {
+    // Each of them would give every change.
+    return Status::User(fmt::format("the checkpoint is of a read in {} splits, and changes are read in one",
+                                    share->shares))
+        .Hint("leave 'streaming-changelog' out, or start with another state folder");
+  }
   ASSIGN_OR_RETURN(const ScanPosition from, ScanPosition::Parse(position, split.id));
   const auto open = [share = *share, from, scan = scan_, choice = choice_, stream = stream_,
                      metadata = metadata_]() -> Result<std::unique_ptr<ScanRows>> {

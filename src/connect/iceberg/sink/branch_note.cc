@@ -40,6 +40,7 @@ Status BranchNote::Load() {
     }
     noted.branch = json["branch"].get<std::string>();
     noted.epoch = {json.value("generation", int64_t{0}), json.value("epoch", int64_t{0})};
+    noted.sequence_number = json.value("sequence", int64_t{0});
   }
   noted_ = std::move(noted);
   return Status();
@@ -48,6 +49,10 @@ Status BranchNote::Load() {
 Status BranchNote::Check(const iceberg::TableMetadata& table, const std::string& branch, Epoch newest) {
   RETURN_IF_ERROR(Load());
   if (noted_->branch.empty() || newest >= noted_->epoch || !IsWhole(table, branch)) return Status();
+  if (table.last_sequence_number < noted_->sequence_number) {
+    return Status::External("the catalog gave metadata that is older than a commit it acknowledged",
+                            Retry::kBackoff);
+  }
   const std::string epoch = fmt::format("{}-{}", noted_->epoch.generation, noted_->epoch.number);
   const bool there = table.FindRef(noted_->branch) != nullptr;
   if (branch != noted_->branch) {
@@ -69,14 +74,16 @@ Status BranchNote::Check(const iceberg::TableMetadata& table, const std::string&
           "--state folder");
 }
 
-Status BranchNote::Note(const std::string& branch, Epoch epoch) {
+Status BranchNote::Note(const std::string& branch, Epoch epoch, int64_t sequence_number) {
   RETURN_IF_ERROR(Load());
   if (branch == "main" && noted_->branch.empty()) return Status();
-  Noted noted{branch, epoch};
+  Noted noted{branch, epoch, sequence_number};
   // From now on 'main' has all, and is asked for no more.
   if (branch == "main") noted = Noted();
-  const Json json{
-      {"branch", noted.branch}, {"generation", noted.epoch.generation}, {"epoch", noted.epoch.number}};
+  const Json json{{"branch", noted.branch},
+                  {"generation", noted.epoch.generation},
+                  {"epoch", noted.epoch.number},
+                  {"sequence", noted.sequence_number}};
   RETURN_IF_ERROR(ReplaceFile(files_, path_, json.dump()));
   noted_ = std::move(noted);
   return Status();

@@ -2,7 +2,8 @@
 // type that is narrower there is narrowed. Rows of which something would be lost are handed back, for the
 // dead-letter table ('caudal.schema-evolution' = 'dead-letter').
 //
-// One thread, as the writer behind it. -U and -D are never handed back: all that counts of them is the key.
+// One thread, as the writer behind it. -U and -D are never handed back: all that counts of them is the key,
+// which is as it is.
 #pragma once
 
 #include <memory>
@@ -31,8 +32,8 @@ struct FittedTable {
   bool is_as_it_is() const;
 };
 
-// Types that are not narrower in the table but others stay, to be refused as ever. User error if a key or
-// what a table is partitioned by is among what it lacks.
+// REQUIRES: CheckKeyFits. Types that are not narrower in the table but others stay, to be refused as ever.
+// User error if a key or what a table is partitioned by is among what it lacks.
 Result<FittedTable> FitTo(const Table& declared, const iceberg::TableMetadata& table);
 
 class FittingWriter : public SinkWriter {

@@ -150,7 +150,7 @@ Status IcebergCommitter::CommitEpoch(Epoch epoch, std::span<const Committable> c
                    iceberg::CommitAppend(&lake->catalog(), lake->files(), plan_->options.name,
                                          iceberg::JoinAppends(appends), token, options));
   NoteCommit(token, outcome, began);
-  return plan_->ephemeral ? Status() : branch_.Note(plan_->branch, epoch);
+  return plan_->ephemeral ? Status() : branch_.Note(plan_->branch, epoch, outcome.sequence_number);
 }
 
 Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<IcebergCommittable>& parts,
@@ -178,7 +178,7 @@ Status IcebergCommitter::CommitKeys(IcebergLake* lake, const std::vector<Iceberg
   const Epoch committed{token.generation, token.epoch};
   if (outcome.snapshot_id == 0) RETURN_IF_ERROR(settled_.Note(committed));
   const bool left_token = outcome.snapshot_id != 0 && !plan_->ephemeral;
-  if (left_token) RETURN_IF_ERROR(branch_.Note(plan_->branch, committed));
+  if (left_token) RETURN_IF_ERROR(branch_.Note(plan_->branch, committed, outcome.sequence_number));
   // Nobody asks for them again, and what stays is a leftover.
   for (const IcebergCommittable& part : parts) {
     if (part.keys) (void)plan_->state_files->Remove(part.keys->path).ok();

@@ -90,6 +90,7 @@ Status IcebergSink::CheckTarget() const {
 Result<IcebergSinkPlan> IcebergSink::PlanFor(const iceberg::TableMetadata& table,
                                              std::vector<ColumnFit>* fits) const {
   if (options_.evolution == IcebergEvolution::kDeadLetter) {
+    RETURN_IF_ERROR(CheckKeyFits(table_, table));
     ASSIGN_OR_RETURN(FittedTable fitted, FitTo(table_, table));
     if (!fitted.is_as_it_is()) *fits = std::move(fitted.fits);
     return IcebergSinkPlan::Make(fits->empty() ? table_ : fitted.table, options_, table, context_);

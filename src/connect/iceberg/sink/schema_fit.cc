@@ -68,8 +68,25 @@ std::string AlterText(const IcebergOptions& options, const std::vector<TableChan
   return text;
 }
 
+Status CheckKeyFits(const Table& declared, const iceberg::TableMetadata& table) {
+  for (const int key : declared.primary_key) {
+    const TableColumn& column = declared.columns[static_cast<size_t>(key)];
+    ASSIGN_OR_RETURN(const std::optional<TableChange> change, ChangeFor(column, table));
+    if (!change || !std::holds_alternative<ModifyColumn>(*change)) continue;
+    return Status::User(
+               fmt::format("column '{}' of the PRIMARY KEY is declared as {}, which the table has not",
+                           column.name, column.type.ToString()))
+        .Hint(
+            "a key is not changed on the way: stop the query with a savepoint, ALTER TABLE … MODIFY the "
+            "column, "
+            "and start it again");
+  }
+  return Status();
+}
+
 Result<iceberg::TableMetadata> EvolvedTable(const Table& declared, const iceberg::TableMetadata& table,
                                             int64_t now_millis) {
+  RETURN_IF_ERROR(CheckKeyFits(declared, table));
   ASSIGN_OR_RETURN(const std::vector<TableChange> changes, ChangesToFit(declared, table));
   if (changes.empty()) return table;
   ASSIGN_OR_RETURN(const iceberg::TableCommit commit, CommitOf(changes, table));
@@ -79,6 +96,7 @@ Result<iceberg::TableMetadata> EvolvedTable(const Table& declared, const iceberg
 Result<iceberg::LoadedTable> EvolveTable(IcebergLake* lake, const Table& declared,
                                          const IcebergOptions& options, iceberg::LoadedTable table) {
   for (int attempt = 1;; ++attempt) {
+    RETURN_IF_ERROR(CheckKeyFits(declared, table.metadata));
     ASSIGN_OR_RETURN(const std::vector<TableChange> changes, ChangesToFit(declared, table.metadata));
     if (changes.empty()) return table;
     ASSIGN_OR_RETURN(const iceberg::TableCommit commit, CommitOf(changes, table.metadata));
