@@ -12,7 +12,7 @@ namespace {
 uint64_t Seeds() {
   const char* said = std::getenv("CAUDAL_SEEDS");
   const long long seeds = said == nullptr ? 0 : std::atoll(said);
-  return seeds > 0 ? static_cast<uint64_t>(seeds) : 100;
+  return seeds > 0 ? static_cast<uint64_t>(seeds) : 200;
 }
 
 TEST(TableLife, EveryKeyIsThereOnceWhoeverMaintainsTheTable) {
