@@ -290,6 +290,35 @@ TEST_F(ParquetTest, AnOpenWriterHoldsAPartOfItsGroup) {
   EXPECT_EQ(writer_->Finish()->row_groups, 1);
 }
 
+// Many short values, and one long one in most rows: as text it would be 200 MB.
+TEST_F(ParquetTest, ALongValueOfManyRowsIsHeldOnce) {
+  const Schema schema{{{"s", Type::String()}}};
+  constexpr int32_t kRows = 1000, kOthers = 300, kChunks = 17;
+  Start(schema, 1'000'000);
+  auto* words = new StringDictionary(1);
+  const StringDictionaryPtr shared(words);
+  words->Append(std::string(20'000, 'a'));
+  std::vector<std::vector<Value>> expected;
+  for (int32_t chunk = 0; chunk < kChunks; ++chunk) {
+    MutableBufferPtr codes = Buffer::Allocate(kRows * sizeof(int32_t));
+    for (int32_t row = 0; row < kRows; ++row) {
+      const bool is_other = row < kOthers;
+      if (is_other) words->Append(std::to_string(chunk * kOthers + row));
+      codes->mutable_as<int32_t>()[row] = is_other ? 1 + chunk * kOthers + row : 0;
+      expected.push_back(
+          {Value(is_other ? std::to_string(chunk * kOthers + row) : std::string(20'000, 'a'))});
+    }
+    const ColumnPtr column =
+        Column::Dictionary(schema[0].type, kRows, codes, nullptr, shared, 1 + (chunk + 1) * kOthers);
+    ASSERT_TRUE(writer_->Append({column}, {nullptr, kRows}).ok());
+    ASSERT_TRUE(writer_->Step().ok());
+    ASSERT_LT(writer_->buffered_bytes(), 10'000'000) << chunk;
+  }
+  ASSERT_TRUE(writer_->Finish().ok());
+  ASSERT_TRUE(file_->Close().ok());
+  EXPECT_TRUE(ReadBack(schema) == expected);
+}
+
 // Ids are random and nothing is gained by looking for repetitions in them; whole sentences that stand far
 // apart must still be found again.
 TEST_F(ParquetTest, TextIsCompressedByWhatItHolds) {

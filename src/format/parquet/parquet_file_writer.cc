@@ -209,7 +209,7 @@ Status ParquetFileWriter::ClosePart(bool closes_group) {
   for (size_t i = 0; i < gathering_.size(); ++i) {
     ParquetStore& store = gathering_[i];
     if (!closes_group) {
-      store.GiveUpManyCodes();
+      store.GiveUpManyCodes(kPartBytes);
       // Arrow takes codes of one dictionary only, which is not known before the group's last row.
       if (store.coded()) continue;
     }

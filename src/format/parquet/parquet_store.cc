@@ -177,9 +177,16 @@ int32_t ParquetStore::CodeOf(std::string_view text) {
   return found->second;
 }
 
-void ParquetStore::GiveUpManyCodes() {
+void ParquetStore::GiveUpManyCodes(size_t most) {
   const int64_t values = static_cast<int64_t>(dictionary_offsets_.size()) - 1;
-  if (coded_ && values * kLeastUses > rows_) GiveUpCodes();
+  if (!coded_ || values * kLeastUses <= rows_) return;
+  size_t text = 0;
+  for (size_t row = 0; row < codes_.size() && text <= most; ++row) {
+    const bool null = !levels_.empty() && levels_[row] == 0;
+    const auto code = static_cast<size_t>(codes_[row]);
+    if (!null) text += static_cast<size_t>(dictionary_offsets_[code + 1] - dictionary_offsets_[code]);
+  }
+  if (text <= most) GiveUpCodes();
 }
 
 void ParquetStore::GiveUpCodes() {

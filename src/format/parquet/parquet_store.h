@@ -32,9 +32,10 @@ class ParquetStore {
   int64_t nans() const { return nans_; }
   size_t bytes() const;  // of memory, also of what is kept for rows to come
   size_t used_bytes() const;
-  // From now on strings are text, until Clear. The second only if hardly any value came twice.
+  // From now on strings are text, until Clear. The second only if hardly any value came twice, and the text
+  // is no more than `most` bytes: one long value may stand in many rows.
   void GiveUpCodes();
-  void GiveUpManyCodes();
+  void GiveUpManyCodes(size_t most);
   // More text than a row group can hold: the group must not be encoded.
   bool overflown() const { return text_.size() > static_cast<size_t>(Type::kMaxLength); }
 
