@@ -121,6 +121,9 @@ class Evolution(CliCase):
         for evolution in ("evolve", "dead-letter"):
             said = self.run_job(evolution, code=3, columns="id BIGINT NOT NULL, s STRING", selected="id, s", key=KEY)
             self.assertIn("column 'id' of the PRIMARY KEY is declared as BIGINT", said)
+            said = self.run_job(evolution, code=3, columns="id INT NOT NULL, n INT NOT NULL, s STRING", selected="1, 2, s",
+                                key=", PRIMARY KEY (id, n) NOT ENFORCED")
+            self.assertIn("column 'n' of the PRIMARY KEY is declared as INT", said)
         self.assertEqual([row["id"] for row in self.sql("SELECT id FROM lake.shop.orders;")], [0])
 
     def test_columns_that_somebody_changes_under_the_query(self):

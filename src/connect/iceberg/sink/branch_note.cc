@@ -46,10 +46,11 @@ Status BranchNote::Load() {
   return Status();
 }
 
-Status BranchNote::Check(const iceberg::TableMetadata& table, const std::string& branch, Epoch newest) {
+Status BranchNote::Check(const iceberg::TableMetadata& table, const std::string& branch, Epoch newest,
+                         bool may_lag) {
   RETURN_IF_ERROR(Load());
   if (noted_->branch.empty() || newest >= noted_->epoch || !IsWhole(table, branch)) return Status();
-  if (table.last_sequence_number < noted_->sequence_number) {
+  if (may_lag && table.last_sequence_number < noted_->sequence_number) {
     return Status::External("the catalog gave metadata that is older than a commit it acknowledged",
                             Retry::kBackoff);
   }

@@ -21,8 +21,9 @@ class BranchNote {
 
   // User error if the history of `branch`, in which `newest` is the sink's newest epoch ({0, 0}: it has
   // none), lacks the epoch that was noted. A history that does not go back to the table's beginning tells
-  // nothing; metadata that is older than the note is an External error (backoff).
-  Status Check(const iceberg::TableMetadata& table, const std::string& branch, Epoch newest);
+  // nothing. If the catalog `may_lag`, as a service with copies of itself, metadata that is older than the
+  // note is an External error (backoff).
+  Status Check(const iceberg::TableMetadata& table, const std::string& branch, Epoch newest, bool may_lag);
   // Durable on return. `sequence_number`: of the snapshot that has the epoch.
   Status Note(const std::string& branch, Epoch epoch, int64_t sequence_number);
 

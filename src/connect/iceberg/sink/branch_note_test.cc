@@ -31,13 +31,14 @@ TEST(BranchNoteTest, MetadataThatIsOldIsAskedForAgainAndABranchThatLacksTheEpoch
   ASSERT_TRUE(files.MakeDirectories("/state").ok());
   ASSERT_TRUE(BranchNote(&files, "/state").Note("audit", {1, 3}, 3).ok());
   BranchNote note(&files, "/state");
-  EXPECT_TRUE(note.Check(TableOf(3), "audit", {1, 3}).ok());
-  const Status old = note.Check(TableOf(2), "audit", {1, 2});
+  EXPECT_TRUE(note.Check(TableOf(3), "audit", {1, 3}, true).ok());
+  const Status old = note.Check(TableOf(2), "audit", {1, 2}, true);
   EXPECT_EQ(old.domain(), Domain::kExternal);
   EXPECT_EQ(old.retry(), Retry::kBackoff);
-  const Status another = note.Check(TableOf(3), "audit", {1, 2});
+  const Status another = note.Check(TableOf(3), "audit", {1, 2}, true);
   EXPECT_EQ(another.domain(), Domain::kUser);
   EXPECT_THAT(another.ToString(), HasSubstr("branch 'audit' is another one now"));
+  EXPECT_EQ(note.Check(TableOf(2), "audit", {1, 2}, false).domain(), Domain::kUser) << "a file is what it is";
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ Result<FittedTable> FitTo(const Table& declared, const iceberg::TableMetadata& t
       key = place[static_cast<size_t>(key)];
       if (key >= 0) continue;
       return Status::User(fmt::format("the table has no column '{}', which is in its key", name))
-          .Hint("'caudal.schema-evolution' = 'evolve' adds it");
+          .Hint("add it by ALTER TABLE");
     }
   }
   return fitted;

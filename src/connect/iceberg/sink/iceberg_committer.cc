@@ -50,7 +50,7 @@ Result<Epoch> IcebergCommitter::LastCommitted() {
   NoteHistory(table.metadata);
   const iceberg::TokenFinding finding = iceberg::FindToken(table.metadata, plan_->branch, plan_->Token({}));
   const Epoch newest = finding.newest ? Epoch{finding.newest->generation, finding.newest->epoch} : Epoch();
-  Status there = branch_.Check(table.metadata, plan_->branch, newest);
+  Status there = branch_.Check(table.metadata, plan_->branch, newest, may_lag());
   if (!there.ok()) return std::move(there).At(plan_->options.frame());
   return newest;
 }
@@ -60,7 +60,8 @@ Status IcebergCommitter::CheckBranch(IcebergLake* lake) {
   ASSIGN_OR_RETURN(const iceberg::LoadedTable table, lake->catalog().LoadTable(plan_->options.name));
   const iceberg::TokenFinding finding = iceberg::FindToken(table.metadata, plan_->branch, plan_->Token({}));
   return branch_.Check(table.metadata, plan_->branch,
-                       finding.newest ? Epoch{finding.newest->generation, finding.newest->epoch} : Epoch());
+                       finding.newest ? Epoch{finding.newest->generation, finding.newest->epoch} : Epoch(),
+                       may_lag());
 }
 
 void IcebergCommitter::NoteHistory(const iceberg::TableMetadata& table) {

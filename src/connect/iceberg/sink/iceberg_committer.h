@@ -40,6 +40,8 @@ class IcebergCommitter : public SinkCommitter, public PositionKeeper, public Com
 
  private:
   Result<IcebergLake*> Lake();
+  // Whether the catalog may show a table as it was before a commit that it acknowledged.
+  bool may_lag() const { return plan_->options.catalog_type == IcebergOptions::CatalogType::kRest; }
   // The rows are the epoch's; none: there is nothing to commit. Sets `lost` if a file is gone.
   Status CommitEpoch(Epoch epoch, std::span<const Committable> committables, bool* lost);
   Status CommitKeys(IcebergLake* lake, const std::vector<IcebergCommittable>& parts,

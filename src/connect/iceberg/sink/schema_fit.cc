@@ -72,7 +72,7 @@ Status CheckKeyFits(const Table& declared, const iceberg::TableMetadata& table) 
   for (const int key : declared.primary_key) {
     const TableColumn& column = declared.columns[static_cast<size_t>(key)];
     ASSIGN_OR_RETURN(const std::optional<TableChange> change, ChangeFor(column, table));
-    if (!change || !std::holds_alternative<ModifyColumn>(*change)) continue;
+    if (!change) continue;
     return Status::User(
                fmt::format("column '{}' of the PRIMARY KEY is declared as {}, which the table has not",
                            column.name, column.type.ToString()))

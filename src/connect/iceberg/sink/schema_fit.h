@@ -19,8 +19,8 @@ Result<std::vector<TableChange>> ChangesToFit(const Table& declared, const icebe
 // The same as a statement.
 std::string AlterText(const IcebergOptions& options, const std::vector<TableChange>& changes);
 
-// User error if a column of the key has another type in the table. What an epoch that waits was prepared for,
-// or which row a deletion means, would be another key.
+// User error if the table lacks a column of the key, or has it with another type. What an epoch that waits
+// was prepared for, or which row a deletion means, would be another key.
 Status CheckKeyFits(const Table& declared, const iceberg::TableMetadata& table);
 
 // The table as it would be. User error for a change that the format has no way to make.
