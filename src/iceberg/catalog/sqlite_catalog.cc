@@ -176,7 +176,8 @@ Result<std::string> SqliteCatalog::FindLocation(const TableName& name) {
 
 Result<LoadedTable> SqliteCatalog::LoadTable(const TableName& name) {
   ASSIGN_OR_RETURN(std::string location, FindLocation(name));
-  if (location != last_.metadata_location) {
+  const bool known = !location.empty() && location == last_.metadata_location;
+  if (!known) {
     ASSIGN_OR_RETURN(TableMetadata metadata, files_->ReadMetadata(location));
     last_ = {std::move(location), std::move(metadata)};
   }
